@@ -157,16 +157,16 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         return (exact + 2**63) % 2**64 - 2**63
 
 
-def _scale_of_sum(one: Quantity, other: Quantity, nano: int) -> int | None:
+def _scale_of_sum(quantity: Quantity, other: Quantity, nano: int) -> int | None:
     """The power of ten that a sum has in 64 bits; None where the server goes on in arbitrary precision.
 
     Source: apimachinery api/resource amount.go int64Amount.Add.
     """
-    if not one.nano or not other.nano:
-        return one.scale if one.nano else other.scale
-    if one.scale is None or other.scale is None:
+    if not quantity.nano or not other.nano:
+        return quantity.scale if quantity.nano else other.scale
+    if quantity.scale is None or other.scale is None:
         return None
-    scale = min(one.scale, other.scale)
+    scale = min(quantity.scale, other.scale)
     return scale if nano // 10 ** (scale + 9) <= _INT64_MAX else None
 
 
@@ -176,8 +176,8 @@ def parse(text: str) -> Quantity:
     Raises QuantityError with the server's sentence, or with one of our own for exponents and numbers of digits that
     would keep the server busy until the request times out.
     """
-    found = _parsed.get(text)
-    return _remember(_parsed, text, _read(text)) if found is None else found
+    quantity = _parsed.get(text)
+    return _remember(_parsed, text, _read(text)) if quantity is None else quantity
 
 
 def kept_text(text: str) -> str:
@@ -221,8 +221,8 @@ def stored(value: object) -> Quantity:
     """``from_json(value).rounded()``: what the server stores for a value in a resource list."""
     if not isinstance(value, str):
         return from_json(value).rounded()
-    found = _stored.get(value)
-    return _remember(_stored, value, from_json(value).rounded()) if found is None else found
+    quantity = _stored.get(value)
+    return _remember(_stored, value, from_json(value).rounded()) if quantity is None else quantity
 
 
 def quantity_of(number: int, format: Format = "DecimalSI") -> Quantity:

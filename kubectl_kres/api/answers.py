@@ -57,15 +57,15 @@ def explain_all(
     from kubectl_kres.reports.explain.explain import explain as explanation
     from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
-    found = asked(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs_with_rivals)
+    prepared = asked(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs_with_rivals)
     return [
         Explanation(
-            explanation(found.store, subject, found.ask),
+            explanation(prepared.store, subject, prepared.ask),
             "Explanation",
-            found.store.origin,
+            prepared.store.origin,
             lambda report, width: render.lines(report, width=width),
         )
-        for subject in found.subjects
+        for subject in prepared.subjects
     ]
 
 
@@ -83,12 +83,12 @@ def qos(
     from kubectl_kres.reports.pod.needs import needs_with_node
     from kubectl_kres.reports.qos.qos_report import quality, unclassed
 
-    found = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_node)
-    subject = _only(found.subjects)
-    report = quality(found.store, subject, found.ask)
+    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_node)
+    subject = _only(prepared.subjects)
+    report = quality(prepared.store, subject, prepared.ask)
     if report is None:
         raise UsageError(f"{subject.ref}: no class, since {unclassed(subject)}")
-    return Answer(report, "Qos", found.store.origin, lambda one, width: render.lines(one, width=width))
+    return Answer(report, "Qos", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
 def diff(
@@ -105,9 +105,9 @@ def diff(
     from kubectl_kres.reports.explain.difference import diff as difference
     from kubectl_kres.reports.pod.needs import needs
 
-    found = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
-    report = difference(found.store, _only(found.subjects), found.ask)
-    return Answer(report, "Diff", found.store.origin, lambda one, width: render.lines(one, width=width))
+    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
+    report = difference(prepared.store, _only(prepared.subjects), prepared.ask)
+    return Answer(report, "Diff", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
 def fit(
@@ -124,9 +124,9 @@ def fit(
     from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota.fit import fit as fitting
 
-    found = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
-    report = fitting(found.store, _only(found.subjects), found.ask)
-    return Answer(report, "Fit", found.store.origin, lambda one, width: render.lines(one, width=width))
+    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
+    report = fitting(prepared.store, _only(prepared.subjects), prepared.ask)
+    return Answer(report, "Fit", prepared.store.origin, lambda value, width: render.lines(value, width=width))
 
 
 def simulate(
@@ -142,7 +142,7 @@ def simulate(
 
     space = namespace or cluster.namespace or "default"
     report, origin = played(items, cluster, space, scale or {}, delete)
-    return Answer(report, "Change", origin, lambda one, width: render.lines(one, color=False, width=width))
+    return Answer(report, "Change", origin, lambda value, width: render.lines(value, color=False, width=width))
 
 
 def check(
@@ -165,14 +165,14 @@ def check(
 
     codes = chosen(select, ignore, ("select", "ignore"))
     if items:
-        found, origin = found_of(items, AnswerScope(cluster, namespace, policies, kube_version), codes)
+        check_findings, origin = found_of(items, AnswerScope(cluster, namespace, policies, kube_version), codes)
     elif cluster is None or policies is not None:
         raise UsageError("check needs items, or a cluster whose namespace is checked")
     else:
-        found, origin = found_in(cluster, namespace or cluster.namespace or "default", kube_version, codes)
+        check_findings, origin = found_in(cluster, namespace or cluster.namespace or "default", kube_version, codes)
     return [
-        Answer(one, "Check", origin, lambda report, width: text.block(report, color=False, width=width))
-        for one in found
+        Answer(check_finding, "Check", origin, lambda report, width: text.block(report, color=False, width=width))
+        for check_finding in check_findings
     ]
 
 
@@ -195,7 +195,7 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
     if by == "workload":
         reading.fill(owner_needs(reading.store, space))
     return [
-        Answer(report, "Quota", reading.store.origin, lambda one, width: render.lines(one, width=width))
+        Answer(report, "Quota", reading.store.origin, lambda value, width: render.lines(value, width=width))
         for report in quota_reports(reading.store, quotas, ask, recounted=recount, by=by)
     ]
 
@@ -216,19 +216,19 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, ask = reading.store, ask_of(reading.store, "")
     chosen = [
-        ObjectRef(kind, one.metadata.name, space)
+        ObjectRef(kind, item.metadata.name, space)
         for kind in denying.KINDS
-        for one in store.all(kind, space)
-        if denying.stands_alone(one)
+        for item in store.all(kind, space)
+        if denying.stands_alone(item)
     ]
     waiting = [ref for ref, _ in denying.waiting_objects(store, space)]
     subjects = [Subject(ref, BY_KIND[ref.kind]) for ref in (*chosen, *waiting)]
     for subject in subjects[len(chosen) :]:
         complete(reading, Store(store.origin), subject, needs)
-    found = (denying.denied(store, subject, ask) for subject in subjects)
+    denials = (denying.denied(store, subject, ask) for subject in subjects)
     return [
-        Answer(report, "Denied", store.origin, lambda one, width: render.denied_lines(one, width=width))
-        for report in found
+        Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width))
+        for report in denials
         if report is not None
     ]
 
@@ -249,8 +249,13 @@ def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
         reading.fill(new)
     making = Claims(PoolIndex(reading.store))
     return [
-        Answer(making.report(one), "Claims", reading.store.origin, lambda one, width: render.lines(one, width=width))
-        for one in reading.store.all("ResourcePoolClaim", space)
+        Answer(
+            making.report(resource_pool_claim),
+            "Claims",
+            reading.store.origin,
+            lambda value, width: render.lines(value, width=width),
+        )
+        for resource_pool_claim in reading.store.all("ResourcePoolClaim", space)
     ]
 
 
@@ -266,8 +271,8 @@ def _list(reading: Any, need: Any) -> None:
         raise missing(reading.store, Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind]))
 
 
-def _only(found: Sequence[T]) -> T:
+def _only(value: Sequence[T]) -> T:
     """Raises UsageError where there are several."""
-    if len(found) != 1:
-        raise UsageError(f"{len(found)} objects, one was expected: explain_all takes several")
-    return found[0]
+    if len(value) != 1:
+        raise UsageError(f"{len(value)} objects, one was expected: explain_all takes several")
+    return value[0]

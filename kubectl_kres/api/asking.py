@@ -127,14 +127,14 @@ def is_file(text: str) -> bool:
 
 def manifests_of(items: Iterable[Any]) -> list[Manifest]:
     """The objects of files, mappings and clients' models. Raises UsageError, InputError."""
-    found: list[Manifest] = []
+    manifests: list[Manifest] = []
     for item in items:
         if isinstance(item, (str, Path)):
-            found += read([str(item)], recursive=True, stdin=io.BytesIO())
+            manifests += read([str(item)], recursive=True, stdin=io.BytesIO())
         else:
-            found += _passed(item)
+            manifests += _passed(item)
     faults: list[InputError] = []
-    kept = versioned(found, faults)
+    kept = versioned(manifests, faults)
     refuse(faults)
     return kept
 
@@ -143,10 +143,10 @@ def _passed(item: Any) -> Iterator[Manifest]:
     """The objects that one is: of a List its items. Raises UsageError for what is none."""
     text = io.BytesIO(json.dumps(plain(item)).encode())
     try:
-        found = read(["-"], recursive=False, stdin=text)
+        manifests = read(["-"], recursive=False, stdin=text)
     except InputError as error:
         raise UsageError(_IN_STDIN.sub(f"{_PASSED}: ", error.message), hint=error.hint) from error
-    return (structs.replace(one, file=_PASSED, document=None) for one in found)
+    return (structs.replace(manifest, file=_PASSED, document=None) for manifest in manifests)
 
 
 def _of_name(reading: Reading, text: str, space: str) -> Subject:

@@ -27,14 +27,16 @@ def found_in(
         tried.update(new)
         reading.fill(new)
     scenes = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
-    return worst_first(one for scene in scenes for one in check(scene, codes)), reading.store.origin
+    return worst_first(check_finding for scene in scenes for check_finding in check(scene, codes)), reading.store.origin
 
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``asked`` raises."""
-    found = asked(items, scope, needs)
+    prepared = asked(items, scope, needs)
     spaces: dict[str, list[Subject]] = {}
-    for one in found.subjects:
-        spaces.setdefault(one.ref.namespace, []).append(one)
-    scenes = (Scene(found.store, found.ask, space, held, of_files=True) for space, held in spaces.items())
-    return worst_first(one for scene in scenes for one in check(scene, codes)), found.store.origin
+    for subject in prepared.subjects:
+        spaces.setdefault(subject.ref.namespace, []).append(subject)
+    scenes = (Scene(prepared.store, prepared.ask, space, subjects, of_files=True) for space, subjects in spaces.items())
+    return worst_first(
+        check_finding for scene in scenes for check_finding in check(scene, codes)
+    ), prepared.store.origin

@@ -69,14 +69,14 @@ class Nothing(Cluster):
 class CopiedStore:
     """A copy of objects at hand, so that what is laid over them is in one answer only."""
 
-    def __init__(self, held: Store) -> None:
+    def __init__(self, store: Store) -> None:
         from kubectl_kres.store.store import Store
 
-        self.store = Store(held.origin)
-        for kind in held.kinds():
-            for item in held.all(kind):
+        self.store = Store(store.origin)
+        for kind in store.kinds():
+            for item in store.all(kind):
                 self.store.add(kind, item)
-        for need, coverage in held.needs().items():
+        for need, coverage in store.needs().items():
             self.store.cover(need, coverage)
 
     def fill(self, needs: Iterable[Need]) -> None:
@@ -86,7 +86,7 @@ class CopiedStore:
         from kubectl_kres.errors import ClusterError
         from kubectl_kres.model import kinds
 
-        found = kinds.find(text)
-        if found is None:
+        kind = kinds.find(text)
+        if kind is None:
             raise ClusterError(f'the server doesn\'t have a resource type "{text}"')
-        return found
+        return kind

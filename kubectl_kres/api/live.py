@@ -39,9 +39,9 @@ class LiveReading:
             fill_store.fill(self._connection, self.store, wanted, kinds=self._kinds)
 
     def kind(self, text: str) -> Kind:
-        found = discovery.find_kind(self._connection, text)
-        self._kinds.setdefault(found.kind, found)
-        return found
+        kind = discovery.find_kind(self._connection, text)
+        self._kinds.setdefault(kind.kind, kind)
+        return kind
 
 
 class Live(Cluster):
@@ -156,5 +156,5 @@ def _refusal_of(client: Any) -> type[Any]:
     import sys
 
     package = type(client).__module__.rpartition(".")[0]
-    found: type[Any] = sys.modules[f"{package}.exceptions"].ApiException
-    return found
+    api_exception: type[Any] = sys.modules[f"{package}.exceptions"].ApiException
+    return api_exception

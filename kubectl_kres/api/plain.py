@@ -15,9 +15,9 @@ def plain(item: Any) -> dict[str, Any]:
     Taken are mappings (kopf's bodies), models of the official clients, synchronous or not (by ``attribute_map``), and
     what has ``to_dict()`` (lightkube), ``raw`` (kr8s) or ``obj`` (pykube). Raises UsageError for anything else.
     """
-    found = _plain(item)
-    if isinstance(found, dict):
-        return found
+    result = _plain(item)
+    if isinstance(result, dict):
+        return result
     raise UsageError(f"a manifest or an object of a Kubernetes client was expected, not {type(item).__name__}")
 
 
@@ -41,9 +41,9 @@ def _of_client(item: Any) -> Any:
         fields = ((key, getattr(item, name, None)) for name, key in names.items())
         return {key: _plain(value) for key, value in fields if value is not None}
     for name in ("raw", "obj"):
-        held = getattr(item, name, None)
-        if isinstance(held, Mapping):
-            return _plain(held)
+        result = getattr(item, name, None)
+        if isinstance(result, Mapping):
+            return _plain(result)
     if callable(getattr(item, "to_dict", None)):
         return _without_none(_plain(item.to_dict()))
     raise UsageError(f"{type(item).__module__}.{type(item).__qualname__} is no object of a Kubernetes client")

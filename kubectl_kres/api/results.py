@@ -46,14 +46,14 @@ class Answer(Generic[R]):
     def missing(self) -> tuple[str, ...]:
         """What could not be read, in the server's words where it said any."""
         unseen = getattr(self.report, "unseen", ())
-        return tuple(one.message or f"{one.kind} objects of {one.namespace or 'the cluster'}" for one in unseen)
+        return tuple(item.message or f"{item.kind} objects of {item.namespace or 'the cluster'}" for item in unseen)
 
     def to_dict(self) -> dict[str, Any]:
         """The item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
         import msgspec
 
-        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.report))
-        return found
+        result: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.report))
+        return result
 
     def document(self) -> dict[str, Any]:
         """The whole document that ``-o json`` prints."""
@@ -77,9 +77,9 @@ class Explanation(Answer["reports.Explanation"]):
 
     def to_dict(self) -> dict[str, Any]:
         """As the command prints it without ``--steps``; ``report.journal`` has every step."""
-        found = super().to_dict()
-        found.pop("journal", None)
-        return found
+        result = super().to_dict()
+        result.pop("journal", None)
+        return result
 
     @property
     def outcome(self) -> str:
@@ -99,7 +99,7 @@ class Explanation(Answer["reports.Explanation"]):
     @property
     def remedies(self) -> tuple[str, ...]:
         """What to change, the smallest first, as text; ``report.remedies`` has more."""
-        return tuple(str(getattr(one, "text", one)) for one in self.report.remedies)
+        return tuple(str(getattr(remedy, "text", remedy)) for remedy in self.report.remedies)
 
     @property
     def qos_class(self) -> str:
@@ -110,13 +110,19 @@ class Explanation(Answer["reports.Explanation"]):
     def values(self) -> Mapping[str, Value]:
         """Requests and limits by ``CONTAINER.SIDE.RESOURCE``, as ``--for`` takes them: ``app.limits.memory``."""
         return {
-            f"{container.name or container.role}.{one.side}.{one.resource}": _value(one)
+            f"{container.name or container.role}.{value.side}.{value.resource}": _value(value)
             for container in self.report.containers
-            for one in container.values
+            for value in container.values
         }
 
 
-def _value(one: reports.ResourceValue) -> Value:
-    source = one.source
+def _value(resource_value: reports.ResourceValue) -> Value:
+    source = resource_value.source
     by = f"{source.kind}/{source.name}" if source is not None and source.name else ""
-    return Value(one.written, one.value, by or one.rule.partition("/")[0], one.rule, one.live)
+    return Value(
+        resource_value.written,
+        resource_value.value,
+        by or resource_value.rule.partition("/")[0],
+        resource_value.rule,
+        resource_value.live,
+    )

@@ -37,10 +37,10 @@ def played(
     for _ in range(3):
         reading.fill(plugin_needs(reading.store, spaces))
     ask = ask_of(reading.store, "")
-    found = report(carried_out(reading.store, steps, ask.server, spaces))
+    change_report = report(carried_out(reading.store, steps, ask.server, spaces))
     unseen = tuple(unread(reading.store, (need for need in namespace_needs(spaces) if need.required)))
-    notes = (*found.notes, *ask.assumptions)
-    return replace(found, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
+    notes = (*change_report.notes, *ask.assumptions)
+    return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
 
 
 def _applied(items: Sequence[Any], space: str) -> Iterator[Placed]:

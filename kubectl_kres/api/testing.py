@@ -29,10 +29,14 @@ def assert_admitted(
         raise UsageError("snapshot= and cluster= exclude each other")
     source = open_snapshot(snapshot) if snapshot else cluster
     items = item if isinstance(item, (list, tuple)) else [item]
-    found = explain_all(items, cluster=source, namespace=namespace, policies=policies, kube_version=kube_version)
-    bad = [answer for answer in found if answer.admitted is not True or not answer.complete]
+    explanations = explain_all(items, cluster=source, namespace=namespace, policies=policies, kube_version=kube_version)
+    bad = [answer for answer in explanations if answer.admitted is not True or not answer.complete]
     if bad:
-        count = f"{len(bad)} of {len(found)} objects would not be admitted" if len(found) > 1 else "not admitted"
+        count = (
+            f"{len(bad)} of {len(explanations)} objects would not be admitted"
+            if len(explanations) > 1
+            else "not admitted"
+        )
         raise AssertionError("\n\n".join([count, *(_text(answer) for answer in bad)]))
 
 

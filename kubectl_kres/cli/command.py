@@ -84,7 +84,7 @@ class Command(click.Command):
         """Runs the command and returns its exit code. Raises InputError for a bad file of settings."""
         options = Options(**ctx.params)
         if self.configured:
-            options = applied(options, {one.field for one in ctx.obj})
+            options = applied(options, {item.field for item in ctx.obj})
         try:
             return self.run(options, tuple(ctx.args))
         except KresError as error:

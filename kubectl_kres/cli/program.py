@@ -85,8 +85,12 @@ class Program(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The command and all that follows it."""
         line = flags.split(args, (*SHARED, *self.params), ctx, stop=True)
-        ctx.obj = tuple(one for one in line.given if one.field != "version")
-        own = [one.name for one in line.given if one.value is True and one.name in self._ends(line.words)]
+        ctx.obj = tuple(given_flag for given_flag in line.given if given_flag.field != "version")
+        own = [
+            given_flag.name
+            for given_flag in line.given
+            if given_flag.value is True and given_flag.name in self._ends(line.words)
+        ]
         return super().parse_args(ctx, [*own, "--", *line.words])
 
     def _ends(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -116,7 +120,7 @@ class Program(click.Group):
         if command is None:
             import difflib  # one start in a thousand needs it
 
-            near = "".join(f"\n\t{one}" for one in difflib.get_close_matches(name, COMMANDS))
+            near = "".join(f"\n\t{close_match}" for close_match in difflib.get_close_matches(name, COMMANDS))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
             raise click.UsageError(f'unknown command "{on_one_line(name)}" for "{ctx.command_path}"{suggestion}', ctx)
         return name, command, rest

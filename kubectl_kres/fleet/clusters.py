@@ -45,21 +45,21 @@ def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
     """
     files: dict[str, None] = {}
     for pattern in patterns:
-        found = sorted(_files(pattern))
-        if not found:
+        texts = sorted(_files(pattern))
+        if not texts:
             hint = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
             raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=hint)
-        files.update(dict.fromkeys(found))
+        files.update(dict.fromkeys(texts))
     names = _names([*files])
-    return tuple(sorted(map(FleetCluster, names, files), key=lambda one: one.name))
+    return tuple(sorted(map(FleetCluster, names, files), key=lambda fleet_cluster: fleet_cluster.name))
 
 
 def _files(pattern: str) -> Iterator[str]:
     if Path(pattern).is_dir():
         yield from (str(path) for path in Path(pattern).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
     else:
-        found = glob.glob(pattern, recursive=True)  # noqa: PTH207, Path.glob takes no absolute patterns
-        yield from (path for path in found if Path(path).is_file())
+        texts = glob.glob(pattern, recursive=True)  # noqa: PTH207, Path.glob takes no absolute patterns
+        yield from (path for path in texts if Path(path).is_file())
 
 
 def _names(files: Sequence[str]) -> list[str]:
@@ -90,11 +90,11 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
     """
     chosen: set[str] = set()
     for pattern in patterns:
-        found = {name for name in config.contexts if fnmatchcase(name, pattern)}
-        if not found:
+        contexts = {name for name in config.contexts if fnmatchcase(name, pattern)}
+        if not contexts:
             known = ", ".join(sorted(config.contexts)[:10]) or "none"
             raise UsageError(f"--contexts {pattern}: no context matches; the kubeconfig has {known}")
-        chosen |= found
+        chosen |= contexts
     clusters: dict[tuple[str, ...], FleetCluster] = {}
     for name in sorted(chosen):
         cluster = config.clusters.get(config.contexts[name].cluster or "")
@@ -102,18 +102,18 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
         server = (cluster.server or "").rstrip("/").lower() if cluster else ""
         way = (server, cluster.proxy_url or "", cluster.tls_server_name or "") if cluster and server else None
         key = way or ("", name)
-        held = clusters.get(key)
+        fleet_cluster = clusters.get(key)
         clusters[key] = (
             FleetCluster(name, context=name, server=key[0])
-            if held is None
-            else structs.replace(held, also=(*held.also, name))
+            if fleet_cluster is None
+            else structs.replace(fleet_cluster, also=(*fleet_cluster.also, name))
         )
     return tuple(clusters.values())
 
 
 def shard(clusters: Sequence[FleetCluster], index: int, count: int) -> tuple[FleetCluster, ...]:
     """The clusters of one shard, ``index`` from 0. A cluster's shard depends on its name and ``count`` alone."""
-    return tuple(one for one in clusters if _place(one.name, count) == index)
+    return tuple(cluster for cluster in clusters if _place(cluster.name, count) == index)
 
 
 def _place(name: str, count: int) -> int:
@@ -125,10 +125,10 @@ def stamp(cluster: FleetCluster) -> str:
     if not cluster.snapshot:
         return cluster.server
     try:
-        found = os.stat(cluster.snapshot)  # noqa: PTH116, the path may be any text
+        numbers = os.stat(cluster.snapshot)  # noqa: PTH116, the path may be any text
     except OSError:
         return ""
-    return f"{found.st_size}-{found.st_mtime_ns}"
+    return f"{numbers.st_size}-{numbers.st_mtime_ns}"
 
 
 def read_contexts(patterns: Iterable[str], kubeconfig: str, environ: Mapping[str, str]) -> tuple[FleetCluster, ...]:

@@ -81,13 +81,13 @@ class _Engine:
         """Every task's status once."""
         while self._open:
             workers = self._workers()
-            found = [*self._left(workers), *self._late()]
+            cluster_statuses = [*self._left(workers), *self._late()]
             self._give(workers)
-            found += self._nobody(workers)
+            cluster_statuses += self._nobody(workers)
             with contextlib.suppress(Empty):
-                found += self._ended(self._done.get(timeout=_LOOK))
-            self._open -= len(found)
-            yield from found
+                cluster_statuses += self._ended(self._done.get(timeout=_LOOK))
+            self._open -= len(cluster_statuses)
+            yield from cluster_statuses
 
     def close(self) -> None:
         """What still runs is not wanted any more."""
@@ -102,7 +102,7 @@ class _Engine:
             raise Unreachable(f"the Dask scheduler does not answer any more: {error}") from error
 
     def _give(self, workers: frozenset[str]) -> None:
-        busy = {one.worker for one in self._tries.values()}
+        busy = {item.worker for item in self._tries.values()}
         for worker in sorted(workers - busy - self._unfit.keys()):
             if not self._waiting:
                 return
@@ -119,88 +119,92 @@ class _Engine:
 
     def _left(self, workers: frozenset[str]) -> list[ClusterStatus]:
         """Workers that are gone: what they had goes to others, as long as that may help."""
-        found: list[ClusterStatus] = []
-        for future, one in [*self._tries.items()]:
-            if one.worker not in workers:
-                found += self._again(future, one, "its worker ended")
-        return found
+        cluster_statuses: list[ClusterStatus] = []
+        for future, item in [*self._tries.items()]:
+            if item.worker not in workers:
+                cluster_statuses += self._again(future, item, "its worker ended")
+        return cluster_statuses
 
-    def _again(self, future: Any, one: _Try, why: str) -> list[ClusterStatus]:
+    def _again(self, future: Any, value: _Try, why: str) -> list[ClusterStatus]:
         del self._tries[future]
         self._client.cancel([future], force=True)
-        self._remove(one)
-        if one.overdue:
+        self._remove(value)
+        if value.overdue:
             return []
-        if one.count < _TRIES:
-            self._waiting.append((one.task, one.count))
+        if value.count < _TRIES:
+            self._waiting.append((value.task, value.count))
             return []
-        return [ClusterStatus(one.task.cluster, "lost", one.task.source, message=f"{why}, {one.count} times")]
+        return [ClusterStatus(value.task.cluster, "lost", value.task.source, message=f"{why}, {value.count} times")]
 
     def _late(self) -> list[ClusterStatus]:
         """Tasks whose time is over. Their worker may be stopped; it is free when they end."""
-        found = []
-        for one in self._tries.values():
-            if not one.overdue and monotonic() >= one.deadline:
-                one.overdue = True
-                found.append(ClusterStatus(one.task.cluster, "timed-out", one.task.source, seconds=one.task.seconds))
-        return found
+        result = []
+        for item in self._tries.values():
+            if not item.overdue and monotonic() >= item.deadline:
+                item.overdue = True
+                result.append(
+                    ClusterStatus(item.task.cluster, "timed-out", item.task.source, seconds=item.task.seconds)
+                )
+        return result
 
     def _nobody(self, workers: frozenset[str]) -> list[ClusterStatus]:
         """What waits when all workers are of another version, or none was there for as long as a task may take."""
         now = monotonic()
-        if not self._waiting or any(not one.overdue for one in self._tries.values()):
+        if not self._waiting or any(not item.overdue for item in self._tries.values()):
             self._seen = now
         unfit = bool(workers) and workers <= self._unfit.keys()
         left = [task for task, _ in self._waiting if unfit or (task.seconds and now - self._seen >= task.seconds)]
         if not left:
             return []
         self._waiting = deque(pair for pair in self._waiting if pair[0] not in left)
-        why = next((one.message for one in self._unfit.values()), "no Dask worker is free")
+        why = next((cluster_status.message for cluster_status in self._unfit.values()), "no Dask worker is free")
         return [ClusterStatus(task.cluster, "lost", task.source, message=why) for task in left]
 
     def _ended(self, future: Any) -> list[ClusterStatus]:
-        one = self._tries.get(future)
-        if one is None:
+        result = self._tries.get(future)
+        if result is None:
             return []
         if future.status != "finished":
             if future.status == "error" and not _gone(future.exception()):
                 del self._tries[future]
-                self._remove(one)
+                self._remove(result)
                 message = f"{type(future.exception()).__name__}: {future.exception()}"
                 return (
-                    [] if one.overdue else [ClusterStatus(one.task.cluster, "failed", one.task.source, message=message)]
+                    []
+                    if result.overdue
+                    else [ClusterStatus(result.task.cluster, "failed", result.task.source, message=message)]
                 )
-            return self._again(future, one, "its worker ended")
+            return self._again(future, result, "its worker ended")
         del self._tries[future]
         try:
             status = status_of(future.result(timeout=_SCHEDULER))
         except (msgspec.MsgspecError, OSError, TimeoutError) as error:
-            status = ClusterStatus(one.task.cluster, "failed", one.task.source, message=str(error))
-        if one.overdue:
-            self._remove(one)
+            status = ClusterStatus(result.task.cluster, "failed", result.task.source, message=str(error))
+        if result.overdue:
+            self._remove(result)
             return []
         if status.state == "other-version":
-            self._unfit[one.worker] = status
-            self._waiting.appendleft((one.task, one.count - 1))
+            self._unfit[result.worker] = status
+            self._waiting.appendleft((result.task, result.count - 1))
             return []
-        return [self._kept(one, status)]
+        return [self._kept(result, status)]
 
-    def _kept(self, one: _Try, status: ClusterStatus) -> ClusterStatus:
+    def _kept(self, value: _Try, status: ClusterStatus) -> ClusterStatus:
         """The answer, its rows under their own name."""
         if not status.file:
             return status
         try:
-            Path(status.file).replace(one.task.file)
+            Path(status.file).replace(value.task.file)
         except OSError as error:
             why = (error.strerror or str(error)).lower()
-            message = f"its rows are not here ({why}): workers need the same folder {Path(one.task.file).parent}"
-            return ClusterStatus(one.task.cluster, "failed", one.task.source, message=message)
-        return structs.replace(status, file=one.task.file)
+            message = f"its rows are not here ({why}): workers need the same folder {Path(value.task.file).parent}"
+            return ClusterStatus(value.task.cluster, "failed", value.task.source, message=message)
+        return structs.replace(status, file=value.task.file)
 
-    def _remove(self, one: _Try) -> None:
-        if one.asked.part:
+    def _remove(self, value: _Try) -> None:
+        if value.asked.part:
             with contextlib.suppress(OSError):
-                Path(one.asked.part).unlink(missing_ok=True)
+                Path(value.asked.part).unlink(missing_ok=True)
 
 
 def _gone(error: BaseException | None) -> bool:

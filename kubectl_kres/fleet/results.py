@@ -57,12 +57,12 @@ class Results:
     def kept(self, cluster: FleetCluster) -> ClusterStatus | None:
         """What an earlier run found, if nothing has changed since and it has an answer."""
         try:
-            found = msgspec.json.decode(self._status(cluster).read_bytes(), type=_Kept)
+            result = msgspec.json.decode(self._status(cluster).read_bytes(), type=_Kept)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
-        status = found.status
+        status = result.status
         whole = status.state == "answered" and status.cluster == cluster.name and self.file(cluster).is_file()
-        return status if whole and found.made_by == self._made_by(cluster) else None
+        return status if whole and result.made_by == self._made_by(cluster) else None
 
     def clear(self, cluster: FleetCluster) -> None:
         """Removes what an earlier run left of a cluster. Raises UsageError."""

@@ -114,22 +114,22 @@ def _lines(part: str) -> Iterator[Write]:
 def _written(part: str, row: type[FleetRow]) -> Iterator[Write]:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     schema = arrow.schema([(name, _column(arrow, kind)) for name, kind in get_type_hints(row).items()])
-    held: list[FleetRow] = []
+    fleet_rows: list[FleetRow] = []
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as raw:
         with parquet.ParquetWriter(raw, schema) as writer:
 
             def flush() -> None:
-                columns = {name: [getattr(one, name) for one in held] for name in schema.names}
+                columns = {name: [getattr(fleet_row, name) for fleet_row in fleet_rows] for name in schema.names}
                 for name, values in columns.items():
                     if values and isinstance(values[0], dict):
                         columns[name] = [list(value.items()) for value in values]
                 writer.write_table(arrow.table(columns, schema=schema))
-                held.clear()
+                fleet_rows.clear()
 
             def write(rows: Iterable[FleetRow]) -> None:
-                for one in rows:
-                    held.append(one)
-                    if len(held) >= _GROUP:
+                for fleet_row in rows:
+                    fleet_rows.append(fleet_row)
+                    if len(fleet_rows) >= _GROUP:
                         flush()
 
             yield write
@@ -141,7 +141,7 @@ def _written(part: str, row: type[FleetRow]) -> Iterator[Write]:
 def _column(arrow: Any, kind: Any) -> Any:
     """The type of a column, out of that of the field."""
     if isinstance(kind, UnionType):
-        kind = next(one for one in get_args(kind) if one is not type(None))
+        kind = next(get_arg for get_arg in get_args(kind) if get_arg is not type(None))
     if get_origin(kind) is dict:
         return arrow.map_(arrow.string(), arrow.string())
     return {str: arrow.string(), int: arrow.int64(), bool: arrow.bool_()}[kind]

@@ -92,17 +92,24 @@ def state_of(error: KresError) -> FleetState:
     return next((state for kind, state in _STATE_OF if isinstance(error, kind)), "failed")
 
 
-def worst_first(found: Iterable[ClusterStatus]) -> list[ClusterStatus]:
+def worst_first(cluster_statuses: Iterable[ClusterStatus]) -> list[ClusterStatus]:
     """Those without an answer by what happened, then the answers by rank, then by name."""
-    return sorted(found, key=lambda one: (STATES.index(one.state), tuple(-number for number in one.rank), one.cluster))
+    return sorted(
+        cluster_statuses,
+        key=lambda cluster_status: (
+            STATES.index(cluster_status.state),
+            tuple(-number for number in cluster_status.rank),
+            cluster_status.cluster,
+        ),
+    )
 
 
-def total(found: Iterable[ClusterStatus], summed: Sequence[str]) -> Mapping[str, int | str]:
+def total(cluster_statuses: Iterable[ClusterStatus], summed: Sequence[str]) -> Mapping[str, int | str]:
     """The sums of these figures over all clusters with an answer; amounts are added exactly."""
     sums: dict[str, int | str] = {}
-    for one in found:
+    for cluster_status in cluster_statuses:
         for name in summed:
-            value = one.figures.get(name)
+            value = cluster_status.figures.get(name)
             if isinstance(value, int):
                 sums[name] = int(sums.get(name, 0)) + value
             elif value is not None:
@@ -110,10 +117,14 @@ def total(found: Iterable[ClusterStatus], summed: Sequence[str]) -> Mapping[str,
     return sums
 
 
-def exit_code(found: Sequence[ClusterStatus], *, allow_partial: bool, negative: bool) -> int:
+def exit_code(cluster_statuses: Sequence[ClusterStatus], *, allow_partial: bool, negative: bool) -> int:
     """3 if no cluster has an answer, 4 if one lacks some of it or all, 1 if one is negative and that is asked for."""
-    if found and not any(one.answered for one in found):
+    if cluster_statuses and not any(cluster_status.answered for cluster_status in cluster_statuses):
         return Exit.UNREAD
-    if not allow_partial and any(one.state != "answered" for one in found):
+    if not allow_partial and any(cluster_status.state != "answered" for cluster_status in cluster_statuses):
         return Exit.PARTIAL
-    return Exit.NEGATIVE if negative and any(one.negative for one in found) else Exit.ANSWERED
+    return (
+        Exit.NEGATIVE
+        if negative and any(cluster_status.negative for cluster_status in cluster_statuses)
+        else Exit.ANSWERED
+    )

@@ -42,10 +42,10 @@ def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int
         thread.start()
     try:
         for _ in tasks:
-            found = done.get()
-            if isinstance(found, OSError):
-                raise found
-            yield found
+            result = done.get()
+            if isinstance(result, OSError):
+                raise result
+            yield result
     finally:
         waiting.clear()
         for slot in slots:
@@ -178,6 +178,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.kill()
 
 
-def _stream(found: IO[bytes] | None) -> IO[bytes]:
-    assert found is not None
-    return found
+def _stream(value: IO[bytes] | None) -> IO[bytes]:
+    assert value is not None
+    return value

@@ -43,14 +43,14 @@ def named(argument: str, *, recursive: bool) -> list[str]:
     if not Path(argument).is_dir():
         return [argument]
     try:
-        found = list(_inside(argument, recursive=recursive))
+        texts = list(_inside(argument, recursive=recursive))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=str(error.filename or argument)) from error
-    if not found:
+    if not texts:
         hint = "" if recursive else "-R also reads the directories below it"
         known = " ".join(EXTENSIONS)
         raise InputError(f"no file here has a recognized extension [{known}]", file=argument, hint=hint)
-    return found
+    return texts
 
 
 def text(file: str, stdin: BinaryIO) -> str:

@@ -74,16 +74,16 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     """Line and column in the file of the value at ``path``, or of the innermost value around it that is there."""
     at = 0
     for step in path:
-        found = next((value for key, _, value in _members(document.text, at) if key == step), None)
-        if found is None:
+        member = next((value for key, _, value in _members(document.text, at) if key == step), None)
+        if member is None:
             break
-        at = found
+        at = member
     return document.offset(at)
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _members(text: str, at: int) -> Iterator[tuple[PathStep, int, int]]:
@@ -112,22 +112,22 @@ def _twice_at(text: str, start: int) -> Position:
 
 def _twice(text: str, start: int) -> int:
     """Where the first key stands that its object had before."""
-    open_at, found = [start], []
+    open_at, result = [start], []
     while open_at:
         seen: set[PathStep] = set()
         for key, key_at, value_at in _members(text, open_at.pop()):
             if key in seen:
-                found.append(key_at)
+                result.append(key_at)
                 break
             seen.add(key)
             if text[value_at] in "{[":
                 open_at.append(value_at)
-    return min(found, default=start)
+    return min(result, default=start)
 
 
-def _number_at(text: str, found: str, start: int) -> int:
+def _number_at(text: str, name: str, start: int) -> int:
     """Where the number stands outside of longer words."""
-    at = re.compile(rf"(?<=[:,\[\s]){re.escape(found)}(?=[,\]}}\s])").search(text, start)
+    at = re.compile(rf"(?<=[:,\[\s]){re.escape(name)}(?=[,\]}}\s])").search(text, start)
     return at.start() if at else start
 
 
@@ -135,7 +135,7 @@ def _deep(value: Any) -> bool:
     """Whether lists and maps are nested deeper than DEPTH."""
     level, depth = [value], 0
     while level and depth <= DEPTH:
-        children = (item for held in level for item in (held.values() if isinstance(held, dict) else held))
+        children = (item for entry in level for item in (entry.values() if isinstance(entry, dict) else entry))
         level = [item for item in children if isinstance(item, dict | list)]
         depth += 1
     return depth > DEPTH

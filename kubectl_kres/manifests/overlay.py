@@ -21,7 +21,7 @@ from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 
 #: What makes pods, and so is judged by policy instead of being policy.
-MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(one.makes_pods for one in systems()))
+MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(system.makes_pods for system in systems()))
 
 
 def overlay(
@@ -41,7 +41,7 @@ def overlay(
     raised.
     Source: cli-runtime resource/visitor.go RequireNamespace.
     """
-    found: list[InputError] = [] if faults is None else faults
+    input_errors: list[InputError] = [] if faults is None else faults
     workloads: list[Manifest] = []
     for index, manifest in enumerate(manifests):
         kind = kind_of(manifest)
@@ -57,12 +57,12 @@ def overlay(
                 workloads += _parted(placed)
             elif kind is not None:
                 named = _with_name(placed, index)
-                written = named.raw if any(kind.group == one.group for one in systems()) else None
+                written = named.raw if any(kind.group == system.group for system in systems()) else None
                 store.add(kind.kind, typed(named, kind), file=placed.file, written=written)
         except InputError as error:
-            found.append(error)
+            input_errors.append(error)
     if faults is None:
-        refuse(found)
+        refuse(input_errors)
     return workloads
 
 
@@ -94,7 +94,7 @@ def is_left_out(manifest: Manifest) -> bool:
 
 def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:
     """Whether it is a ConfigMap that configures nothing here."""
-    own = {name for one in systems() for name in one.configuration}
+    own = {name for system in systems() for name in system.configuration}
     return kind is not None and not kind.listed and manifest.metadata.get("name") not in own
 
 
@@ -105,8 +105,8 @@ def holds_template(manifest: Manifest) -> bool:
         return bool(parts)
     if kind_of(manifest) is not None or manifest.kind in MAKES_PODS:
         return manifest.kind in MAKES_PODS
-    found = template_in(manifest.raw)
-    return found is not None and isinstance(found[1]["spec"]["containers"], list)
+    result = template_in(manifest.raw)
+    return result is not None and isinstance(result[1]["spec"]["containers"], list)
 
 
 def _parted(manifest: Manifest) -> list[Manifest]:

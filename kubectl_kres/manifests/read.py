@@ -32,24 +32,24 @@ def read(
     Raises InputError, or InputErrors if there are several faults; also if there is no object at all, and for a path
     that does not exist.
     """
-    found: list[InputError] = []
+    input_errors: list[InputError] = []
     absent: list[InputError] = []
     manifests: list[Manifest] = []
     for file in _files(dict.fromkeys(paths), absent, recursive=recursive):
         try:
             text = files.text(file, stdin)
         except InputError as error:
-            found.append(error)
+            input_errors.append(error)
             continue
-        for document, value in _documents(files.STDIN if file == "-" else file, text, found, notes):
-            manifests += _objects(document, value, (), found)
-    if not manifests and not found and not absent:
+        for document, value in _documents(files.STDIN if file == "-" else file, text, input_errors, notes):
+            manifests += _objects(document, value, (), input_errors)
+    if not manifests and not input_errors and not absent:
         shown = " ".join(files.STDIN if path == "-" else path for path in paths)
-        found.append(InputError("holds no objects", file=shown))
+        input_errors.append(InputError("holds no objects", file=shown))
     if absent or not manifests or faults is None:
-        refuse([*found, *absent])
+        refuse([*input_errors, *absent])
     else:
-        faults += found
+        faults += input_errors
     return manifests
 
 
@@ -150,17 +150,17 @@ def _objects(
         yield manifest
 
 
-def _items(held: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
+def _items(manifest: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
     """The items of a List; a PodList may leave out what each item is."""
-    document, items = held.document, held.raw["items"]
+    document, items = manifest.document, manifest.raw["items"]
     assert document is not None
     if items is not None and not isinstance(items, list):
-        faults.append(held.fault(f"items: a list was expected, not {word(items)}", ("items",)))
+        faults.append(manifest.fault(f"items: a list was expected, not {word(items)}", ("items",)))
         return
-    common = {"apiVersion": held.api_version, "kind": held.kind.removesuffix("List")}
+    common = {"apiVersion": manifest.api_version, "kind": manifest.kind.removesuffix("List")}
     for index, item in enumerate(items or ()):
         given = {**common, **item} if isinstance(item, dict) and common["kind"] else item
-        yield from _objects(document, given, (*held.within, "items", index), faults)
+        yield from _objects(document, given, (*manifest.within, "items", index), faults)
 
 
 def _unnamed(manifest: Manifest) -> InputError | None:

@@ -70,8 +70,8 @@ def _implicit(text: str) -> Scalar:
     if text in _NOT_FINITE:
         raise ValueError(f"{text} is a number that JSON does not have; quote it if it is text")
     if text[0] in "+-.0123456789":
-        found = _number(text.replace("_", "") if text[0] != "." or _POINT.fullmatch(text) else text)
-        return text if found is None else found
+        result = _number(text.replace("_", "") if text[0] != "." or _POINT.fullmatch(text) else text)
+        return text if result is None else result
     return text
 
 
@@ -98,13 +98,13 @@ def _checked(text: str, wanted: str) -> Scalar:
     value = _implicit(text)
     match value:
         case None:
-            found = "null"
+            name = "null"
         case bool():
-            found = "bool"
+            name = "bool"
         case int() | Number():
-            found = "int" if _INTEGER.fullmatch(text.replace("_", "")) else "float"
+            name = "int" if _INTEGER.fullmatch(text.replace("_", "")) else "float"
         case _:
-            found = "str"
-    if found == wanted or (wanted == "float" and found == "int"):
+            name = "str"
+    if name == wanted or (wanted == "float" and name == "int"):
         return value
-    raise ValueError(f"cannot decode !!{found} `{text}` as a !!{wanted}")
+    raise ValueError(f"cannot decode !!{name} `{text}` as a !!{wanted}")

@@ -46,7 +46,7 @@ def systems() -> tuple[ManifestSystem, ...]:
 def system_of(raw: Raw) -> ManifestSystem:
     """The system whose kinds the object is of; one without hooks for any other."""
     group = str(raw.get("apiVersion", "")).partition("/")[0]
-    return next((one for one in systems() if one.group == group), _NONE)
+    return next((system for system in systems() if system.group == group), _NONE)
 
 
 _NONE = ManifestSystem()

@@ -67,18 +67,18 @@ def _wrong(message: str, raw: Any) -> tuple[tuple[PathStep, ...], str, str]:
 
     It names no keys of maps; the first value of a wrong type is meant.
     """
-    found = _MESSAGE.match(message)
-    if found is None:
+    match = _MESSAGE.match(message)
+    if match is None:
         return (), message, ""
     value, path = raw, []
-    for name, index in _STEP.findall(found[3] or ""):
+    for name, index in _STEP.findall(match[3] or ""):
         step: PathStep = name or (0 if index == "..." else int(index))
         if index == "...":
-            step = _key(value, found[2])
+            step = _key(value, match[2])
         path.append(step)
         value = value[step]
-    names = [name for name in found[1].split(" | ") if name != "null"]
-    return tuple(path), " or ".join(_WORDS.get(name, name) for name in names), _WORDS.get(found[2], found[2])
+    names = [name for name in match[1].split(" | ") if name != "null"]
+    return tuple(path), " or ".join(_WORDS.get(name, name) for name in names), _WORDS.get(match[2], match[2])
 
 
 def _key(value: Mapping[str, Any], got: str) -> PathStep:
@@ -90,8 +90,8 @@ def _key(value: Mapping[str, Any], got: str) -> PathStep:
 
 def _fault(manifest: Manifest, path: Sequence[PathStep], expected: str, got: str) -> InputError:
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
-    said = f'invalid type: got "{got}", expected "{expected}"' if got else expected
-    fault = manifest.fault(f"{manifest.ref}: {field}: {said}" if field else f"{manifest.ref}: {said}", path)
+    text = f'invalid type: got "{got}", expected "{expected}"' if got else expected
+    fault = manifest.fault(f"{manifest.ref}: {field}: {text}" if field else f"{manifest.ref}: {text}", path)
     wrong = first_mistyped(manifest.raw, manifest.kind)
     if wrong is not None and wrong.path == field:
         fault.hint = f"the API server would say: {wrong.text}"

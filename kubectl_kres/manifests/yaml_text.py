@@ -76,11 +76,11 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     """Line and column in the file of the value at ``path``, or of the innermost value around it that is written."""
     wanted = list(path)
     best, depth = document.position(1, 1), -1
-    for found, mark in _places(_events(document)):
-        if depth > 0 and found[:depth] != wanted[:depth]:
+    for names, mark in _places(_events(document)):
+        if depth > 0 and names[:depth] != wanted[:depth]:
             break
-        if len(found) > depth and found == wanted[: len(found)]:
-            best, depth = document.position(mark.line + 1, mark.column + 1), len(found)
+        if len(names) > depth and names == wanted[: len(names)]:
+            best, depth = document.position(mark.line + 1, mark.column + 1), len(names)
             if depth == len(wanted):
                 break
     return best

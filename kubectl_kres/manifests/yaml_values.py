@@ -77,10 +77,10 @@ class Build:
     def _alias(self, event: Any) -> None:
         if event.anchor not in self.anchors:
             raise self._fault(event, f"unknown anchor '{event.anchor}' referenced")
-        held = self.anchors[event.anchor]
-        if held is None:
+        anchor = self.anchors[event.anchor]
+        if anchor is None:
             raise self._fault(event, f"anchor '{event.anchor}' value contains itself")
-        value, size, depth = held
+        value, size, depth = anchor
         self.expanded += size
         if self.expanded > EXPANDED:
             raise self._fault(event, f"aliases make this document larger than {EXPANDED} values")

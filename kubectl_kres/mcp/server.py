@@ -46,19 +46,19 @@ def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
     def called(name: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
         with one_by_one:
             try:
-                found, failed = answered(name, arguments, cluster, contexts), False
+                result, failed = answered(name, arguments, cluster, contexts), False
             except KresError as error:
-                found, failed = {"error": error.message[:1000], "hint": error.hint[:1000]}, True
-        text = json.dumps(found, ensure_ascii=True)
+                result, failed = {"error": error.message[:1000], "hint": error.hint[:1000]}, True
+        text = json.dumps(result, ensure_ascii=True)
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
-        return types.CallToolResult(content=content, structured_content=None if failed else found, is_error=failed)
+        return types.CallToolResult(content=content, structured_content=None if failed else result, is_error=failed)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         reads = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
         return types.ListToolsResult(
             tools=[
-                types.Tool(name=one.name, description=one.text, input_schema=one.schema(contexts), annotations=reads)
-                for one in TOOLS
+                types.Tool(name=tool.name, description=tool.text, input_schema=tool.schema(contexts), annotations=reads)
+                for tool in TOOLS
             ]
         )
 

@@ -23,20 +23,20 @@ _TEXT, _ITEMS = 400, 5
 def shrunk(answer: dict[str, Any], limit: int = LIMIT) -> dict[str, Any]:
     """The answer in at most ``limit`` bytes. ``leftOut``: the keys that are not there, and what was cut."""
     left: dict[str, None] = {}
-    found = _without(answer, _ALWAYS, left)
+    result = _without(answer, _ALWAYS, left)
     for key in _LATER:
-        if _size(found, left) <= limit:
+        if _size(result, left) <= limit:
             break
-        found = _without(found, (key,), left)
+        result = _without(result, (key,), left)
     for text, items in ((_TEXT, 20), (_TEXT, _ITEMS), (120, _ITEMS), (60, 2)):
-        if _size(found, left) <= limit:
+        if _size(result, left) <= limit:
             break
-        found = _cut(found, text, items, left)
-    return {**found, **({"leftOut": list(left)} if left else {})}
+        result = _cut(result, text, items, left)
+    return {**result, **({"leftOut": list(left)} if left else {})}
 
 
-def _size(found: Any, left: dict[str, None]) -> int:
-    return len(json.dumps({"leftOut": list(left), "answer": found}, ensure_ascii=True).encode())
+def _size(value: Any, left: dict[str, None]) -> int:
+    return len(json.dumps({"leftOut": list(left), "answer": value}, ensure_ascii=True).encode())
 
 
 def _without(item: Any, keys: Sequence[str], left: dict[str, None]) -> Any:

@@ -56,10 +56,10 @@ def _item(arguments: Mapping[str, Any]) -> Any:
     if bool(name) is bool(manifest):
         raise UsageError("one of object and manifest is needed")
     if manifest:
-        found = yaml_text.value(manifest)
-        if not isinstance(found, Mapping):
+        result = yaml_text.value(manifest)
+        if not isinstance(result, Mapping):
             raise UsageError("manifest: an object was expected")
-        return plain(found)
+        return plain(result)
     if not _NAME.fullmatch(name):
         raise UsageError("object: TYPE/NAME was expected, as deploy/web")
     return ObjectName(name)
@@ -93,28 +93,28 @@ def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any])
 
 def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Parts that cannot be read are named, with the server's words."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "refused": lambda: [_refused(answer) for answer in api.denied(cluster, namespace)],
         "fullQuotas": lambda: [use for answer in api.quota(cluster, namespace) for use in _full(answer.to_dict())],
-        "waitingClaims": lambda: [_waiting(one) for one in api.claims(cluster, namespace) if one.report.waits],
+        "waitingClaims": lambda: [_waiting(claim) for claim in api.claims(cluster, namespace) if claim.report.waits],
     }
     for name, part in parts.items():
         try:
-            found[name] = part()
+            result[name] = part()
         except KresError as error:
-            found[name] = {"notRead": error.message}
-    return found
+            result[name] = {"notRead": error.message}
+    return result
 
 
 def _refused(answer: api.Answer[Any]) -> dict[str, Any]:
-    found = answer.to_dict()
-    verdict = found["verdict"]
+    result = answer.to_dict()
+    verdict = result["verdict"]
     return {
-        "subject": found["subject"],
+        "subject": result["subject"],
         "outcome": verdict.get("outcome", ""),
         "message": verdict.get("message", ""),
-        "remedies": found.get("remedies", []),
+        "remedies": result.get("remedies", []),
     }
 
 
@@ -125,8 +125,8 @@ def _full(quota: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 
 def _waiting(answer: api.Answer[Any]) -> dict[str, Any]:
-    found = answer.to_dict()
-    return {key: found[key] for key in ("subject", "state", "pool", "asks", "amounts", "place") if key in found}
+    result = answer.to_dict()
+    return {key: result[key] for key in ("subject", "state", "pool", "asks", "amounts", "place") if key in result}
 
 
 TOOLS = (
@@ -175,7 +175,7 @@ TOOLS = (
 
 def answered(name: str, arguments: Mapping[str, Any], opened: Open, contexts: Iterable[str]) -> dict[str, Any]:
     """The answer of a tool, in at most LIMIT bytes as JSON. Raises KresError."""
-    tool = next((one for one in TOOLS if one.name == name), None)
+    tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         raise UsageError(f"there is no tool {name[:80]!r}")
     schema = tool.schema(contexts)
@@ -186,7 +186,7 @@ def answered(name: str, arguments: Mapping[str, Any], opened: Open, contexts: It
     context, namespace = str(arguments["context"]), str(arguments["namespace"])
     if context not in schema["properties"]["context"]["enum"]:
         raise UsageError(f"there is no context {context[:80]!r}; there are {', '.join(contexts)}")
-    found = tool.answer(opened(context), namespace, arguments)
+    result = tool.answer(opened(context), namespace, arguments)
     head = {"note": NOTE, "context": context, "namespace": namespace}
     room = LIMIT - len(str(head)) - 64
-    return {**head, **shrunk(found, room)}
+    return {**head, **shrunk(result, room)}

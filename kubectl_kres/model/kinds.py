@@ -95,10 +95,10 @@ class Kinds(dict[str, Kind]):
     """Kinds by name. A name with a version, as ``ConfigMap.v1``, is that of a kind of parameters of policies."""
 
     def __missing__(self, name: str) -> Kind:
-        found = parameter_kind(name)
-        if found is None:
+        kind = parameter_kind(name)
+        if kind is None:
             raise KeyError(name)
-        return found
+        return kind
 
 
 BY_KIND = Kinds({kind.kind: kind for kind in KINDS})

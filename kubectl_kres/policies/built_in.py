@@ -57,10 +57,11 @@ def admitted(
 
 def _tolerations(written: Sequence[Raw]) -> list[dict[str, Any]]:
     """With those that every pod gets for nodes that are not ready or not reachable."""
-    out = [copy.deepcopy(dict(one)) for one in written]
+    out = [copy.deepcopy(dict(mapping)) for mapping in written]
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
         covered = any(
-            one.get("key") in (key, "", None) and one.get("effect") in ("NoExecute", "", None) for one in written
+            mapping.get("key") in (key, "", None) and mapping.get("effect") in ("NoExecute", "", None)
+            for mapping in written
         )
         if not covered:
             toleration = {"key": key, "operator": "Exists", "effect": "NoExecute"}
@@ -78,7 +79,7 @@ def kept(operation: str, before: Raw, after: Raw) -> dict[str, Any]:
         return whole
     spec, new = whole["spec"], after.get("spec") or {}
     for key in ("containers", "initContainers"):
-        by_name = {one.get("name"): one for one in new.get(key) or ()}
+        by_name = {item.get("name"): item for item in new.get(key) or ()}
         for container in spec.get(key) or ():
             changed = by_name.get(container.get("name"))
             if changed is not None:

@@ -71,13 +71,13 @@ class Chain:
             yield Review((refusal,))
             return
         minor = self.server.version[1]
-        said = (
+        review = (
             levels.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"
             else levels.review(request, self.world.namespace or {}, minor)
         )
-        yield said
-        if not said.refusals and not only_pod and request.kind not in creation.KINDS:
+        yield review
+        if not review.refusals and not only_pod and request.kind not in creation.KINDS:
             yield validating.review(request, self.world.validating, self.given)
 
     def judged(
@@ -116,7 +116,9 @@ class Chain:
 def _late(outcome: Outcome) -> bool:
     """Whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
     refusal = outcome.refusal
-    return refusal is not None and any(one.rule == "runtime-class/overhead-unexplained" for one in refusal.findings)
+    return refusal is not None and any(
+        finding.rule == "runtime-class/overhead-unexplained" for finding in refusal.findings
+    )
 
 
 def _stored(request: Request, outcome: Outcome) -> Raw | None:
@@ -146,7 +148,7 @@ def create(
     """Every answer to a CREATE of the object as sent."""
     told = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
     answers = _created_of(raw, namespace, policies, server, world)
-    return tuple(_with_warnings(one, told) if one.outcome.code != BAD_REQUEST else one for one in answers)
+    return tuple(_with_warnings(answer, told) if answer.outcome.code != BAD_REQUEST else answer for answer in answers)
 
 
 def _with_warnings(answer: PolicyAnswer, told: set[str]) -> PolicyAnswer:
@@ -181,14 +183,14 @@ def _created_of(
             message = outcome.refusal.message.replace(request.kind, refused_kind, 1)
             outcome = structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=message))
         return (PolicyAnswer(outcome, whole),)
-    found: list[PolicyAnswer] = []
+    policy_answers: list[PolicyAnswer] = []
     for entries, mutated in _mutations(chain, request, raw):
         if isinstance(mutated, PolicyAnswer):
-            found.append(mutated)
+            policy_answers.append(mutated)
             continue
         new, steps, unknown = mutated
-        found.extend(_created(chain, request, raw, new, steps, unknown, entries))
-    return distinct(found)
+        policy_answers.extend(_created(chain, request, raw, new, steps, unknown, entries))
+    return distinct(policy_answers)
 
 
 _Mutated = tuple[dict[str, Any], tuple[Mutation, ...], tuple[str, ...]]
@@ -218,7 +220,7 @@ def _created(
     def admitted(policies: Policies) -> Sequence[Outcome]:
         if not pod:
             return create_object(new if steps else raw, policies, chain.server)
-        policies = structs.replace(policies, limits=tuple(_bounds_only(one) for one in policies.limits))
+        policies = structs.replace(policies, limits=tuple(_bounds_only(limit) for limit in policies.limits))
         # Both look at security fields: what they agree on is said once.
         faults = (*security_fields.errors(synced), *pod_errors(synced, chain.server))
         outcomes = admit(
@@ -227,9 +229,9 @@ def _created(
             chain.server,
             decoded=told,
             warnings=tuple(pod_notices(synced)),
-            faults=tuple({str(one): one for one in faults}.values()),
+            faults=tuple({str(fault): fault for fault in faults}.values()),
         )
-        return [structs.replace(one, journal=(*entries, *one.journal)) for one in outcomes]
+        return [structs.replace(outcome, journal=(*entries, *outcome.journal)) for outcome in outcomes]
 
     new = synced
 
@@ -265,7 +267,7 @@ def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple
         for session in sessions(chain):
             yield (), once(chain, request, session)
         return
-    limits = [one for one in chain.policies.limits if _has_defaults(one)]
+    limits = [limit for limit in chain.policies.limits if _has_defaults(limit)]
     if "LimitRanger" in chain.server.disabled_plugins:
         limits = []
     for order in orders(limits):
@@ -289,7 +291,7 @@ def _has_defaults(limits: Limits) -> bool:
 
 def sessions(chain: Chain) -> Iterator[MutationRun]:
     """One for each order of policies and of their bindings."""
-    single = [Bound(one.policy, (binding,)) for one in chain.world.mutating for binding in one.bindings]
+    single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
     for order in islice(permutations(single), MOST_ORDERS):
         yield MutationRun(order, chain.given, chain.server)
 
@@ -311,7 +313,7 @@ def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | Pol
 
 
 def _gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
-    names = ", ".join(sorted({one.policy.name for one in chain.world.mutating}))
+    names = ", ".join(sorted({bound.policy.name for bound in chain.world.mutating}))
     return (f"MutatingAdmissionPolicy {names} is not computed: {gap}",)
 
 
@@ -347,9 +349,9 @@ def _pod(
 
 def distinct(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
     """Answers that differ in what is said or stored."""
-    found: dict[str, PolicyAnswer] = {}
+    policy_answers: dict[str, PolicyAnswer] = {}
     for answer in answers:
         outcome = answer.outcome
         key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))
-        found.setdefault(key, answer)
-    return tuple(found.values())
+        policy_answers.setdefault(key, answer)
+    return tuple(policy_answers.values())

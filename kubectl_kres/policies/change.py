@@ -43,17 +43,17 @@ def change(
         return (chain.refused(refusal),)
     if operation == "SCALE":
         return (PolicyAnswer(Outcome(allowed=True, code=200), after),)
-    found: list[PolicyAnswer] = []
+    policy_answers: list[PolicyAnswer] = []
     for session in sessions(chain):
         mutated = once(chain, request, session)
         if isinstance(mutated, PolicyAnswer):
-            found.append(mutated)
+            policy_answers.append(mutated)
             continue
         whole, steps, unknown = mutated
         stored = built_in.kept(operation, before, whole)
         admitted = _updates(operation, before, stored, chain)
-        found.extend(chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown))
-    return distinct(found)
+        policy_answers.extend(chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown))
+    return distinct(policy_answers)
 
 
 def _updates(operation: str, old: Raw, new: Raw, chain: Chain) -> Callable[[Policies], Sequence[Outcome]]:

@@ -268,8 +268,12 @@ def _resources(resources: Raw, path: str) -> Iterator[FieldError]:
 
 
 def _selector(selector: Raw, path: str) -> Iterator[FieldError]:
-    for index, one in enumerate(selector.get("matchExpressions") or ()):
-        at, operator, values = f"{path}.matchExpressions[{index}]", one.get("operator"), one.get("values") or ()
+    for index, match_expression in enumerate(selector.get("matchExpressions") or ()):
+        at, operator, values = (
+            f"{path}.matchExpressions[{index}]",
+            match_expression.get("operator"),
+            match_expression.get("values") or (),
+        )
         if operator in ("In", "NotIn"):
             if not values:
                 yield required(f"{at}.values", "must be specified when `operator` is 'In' or 'NotIn'", RULE)

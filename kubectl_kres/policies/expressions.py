@@ -144,12 +144,12 @@ _MOST_CACHED = 2000
 def _compiled(text: str, where: Environment) -> CompiledExpression:
     """Compiled once for all policies that hold the same text. Raises as ``compile_expression``."""
     key = (text, id(where))
-    found = _CACHE.get(key)
-    if found is None:
+    compiled_expression = _CACHE.get(key)
+    if compiled_expression is None:
         if len(_CACHE) >= _MOST_CACHED:
             _CACHE.clear()
-        found = _CACHE[key] = compile_expression(text, where)
-    return found
+        compiled_expression = _CACHE[key] = compile_expression(text, where)
+    return compiled_expression
 
 
 BOOLEAN, TEXT, TEXT_OR_NULL = (BOOL,), (STRING,), (STRING, NULL)

@@ -24,13 +24,13 @@ class TestFailed(Exception):
 
 def patched(document: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]) -> Any:
     """The document after all operations. Raises CannotPatch, TestFailed."""
-    held = {"": copy.deepcopy(dict(document))}
+    result = {"": copy.deepcopy(dict(document))}
     for operation in operations:
         run = _OPERATIONS.get(operation.get("op", ""))
         if run is None:
             raise CannotPatch(f"Unexpected kind: {operation.get('op', '')}")
-        run(held, operation)
-    return held[""]
+        run(result, operation)
+    return result[""]
 
 
 def _find(document: Any, path: str) -> tuple[Any, str]:
@@ -92,9 +92,9 @@ def _value(operation: Mapping[str, Any]) -> Any:
     return copy.deepcopy(operation.get("value"))
 
 
-def _add(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+def _add(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     path = operation.get("path", "")
-    container, key = _find(held[""], path)
+    container, key = _find(mapping[""], path)
     if container is None:
         raise CannotPatch(f'add operation does not apply: doc is missing path: "{path}": {_MISSING}')
     try:
@@ -103,9 +103,9 @@ def _add(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
         raise CannotPatch(f"error in add for path: '{path}': {fault}") from None
 
 
-def _remove(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+def _remove(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     path = operation.get("path", "")
-    container, key = _find(held[""], path)
+    container, key = _find(mapping[""], path)
     if container is None:
         raise CannotPatch(f'remove operation does not apply: doc is missing path: "{path}": {_MISSING}')
     try:
@@ -114,12 +114,12 @@ def _remove(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
         raise CannotPatch(f"error in remove for path: '{path}': {fault}") from None
 
 
-def _replace(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+def _replace(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     path = operation.get("path", "")
     if path == "":
-        held[""] = _value(operation)
+        mapping[""] = _value(operation)
         return
-    container, key = _find(held[""], path)
+    container, key = _find(mapping[""], path)
     if container is None:
         raise CannotPatch(f"replace operation does not apply: doc is missing path: {path}: {_MISSING}")
     if isinstance(container, list):
@@ -131,8 +131,8 @@ def _replace(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
         container[key] = _value(operation)
 
 
-def _taken(held: dict[str, Any], source: str, word: str, label: str) -> tuple[Any, str, Any]:
-    container, key = _find(held[""], source)
+def _taken(mapping: dict[str, Any], source: str, word: str, label: str) -> tuple[Any, str, Any]:
+    container, key = _find(mapping[""], source)
     if container is None:
         raise CannotPatch(f"{word} operation does not apply: doc is missing from path: {source}: {_MISSING}")
     try:
@@ -141,29 +141,29 @@ def _taken(held: dict[str, Any], source: str, word: str, label: str) -> tuple[An
         raise CannotPatch(f"error in {label}: '{key if word == 'move' else source}': {fault}") from None
 
 
-def _move(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+def _move(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     if "from" not in operation:
         raise CannotPatch(f"move operation failed to decode from: operation, missing from field: {_MISSING}")
     path = operation.get("path", "")
-    container, key, value = _taken(held, operation["from"], "move", "move for path")
+    container, key, value = _taken(mapping, operation["from"], "move", "move for path")
     try:
         _drop(container, key)
     except CannotPatch as fault:
         raise CannotPatch(f"error in move for path: '{key}': {fault}") from None
-    _place(held, path, value, "move", f"in move for path: '{path}'")
+    _place(mapping, path, value, "move", f"in move for path: '{path}'")
 
 
-def _copy(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+def _copy(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     if "from" not in operation:
         raise CannotPatch(f"copy operation failed to decode from: operation, missing from field: {_MISSING}")
     path = operation.get("path", "")
-    _, _, value = _taken(held, operation["from"], "copy", "copy for from")
-    _place(held, path, copy.deepcopy(value), "copy", "while adding value during copy")
+    _, _, value = _taken(mapping, operation["from"], "copy", "copy for from")
+    _place(mapping, path, copy.deepcopy(value), "copy", "while adding value during copy")
 
 
-def _place(held: dict[str, Any], path: str, value: Any, word: str, fault: str) -> None:
+def _place(mapping: dict[str, Any], path: str, value: Any, word: str, fault: str) -> None:
     """Raises CannotPatch: ``fault`` says where of what cannot be put there."""
-    container, key = _find(held[""], path)
+    container, key = _find(mapping[""], path)
     if container is None:
         raise CannotPatch(f"{word} operation does not apply: doc is missing destination path: {path}: {_MISSING}")
     try:
@@ -172,13 +172,13 @@ def _place(held: dict[str, Any], path: str, value: Any, word: str, fault: str) -
         raise CannotPatch(f"error {fault}: {error}") from None
 
 
-def _test(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+def _test(mapping: dict[str, Any], operation: Mapping[str, Any]) -> None:
     path = operation.get("path", "")
     if path == "":
-        if held[""] != operation.get("value"):
+        if mapping[""] != operation.get("value"):
             raise TestFailed
         return
-    container, key = _find(held[""], path)
+    container, key = _find(mapping[""], path)
     if container is None:
         raise CannotPatch(f"test operation does not apply: is missing path: {path}: {_MISSING}")
     try:

@@ -20,7 +20,7 @@ def selects(selector: Raw | None, labels: Raw | None) -> bool:
     selector = selector or {}
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_holds(one, labels) for one in selector.get("matchExpressions") or ())
+    return all(_holds(match_expression, labels) for match_expression in selector.get("matchExpressions") or ())
 
 
 def _holds(expression: Raw, labels: Raw) -> bool:
@@ -64,8 +64,8 @@ def _object_selected(selector: Raw | None, request: Request) -> bool:
     """Either the new or the old object has to be selected."""
     if not selector:
         return True
-    present = [one for one in (request.object, request.old) if one is not None]
-    return any(selects(selector, (one.get("metadata") or {}).get("labels")) for one in present)
+    present = [mapping for mapping in (request.object, request.old) if mapping is not None]
+    return any(selects(selector, (mapping.get("metadata") or {}).get("labels")) for mapping in present)
 
 
 def _first(rules: Sequence[Raw] | None, request: Request, policy: str) -> Request | None:
@@ -92,7 +92,7 @@ def rule_matches(rule: Raw, request: Request) -> bool:
         and _listed(rule.get("apiVersions"), request.version)
         and _listed(rule.get("operations"), request.operation)
         and _in_scope(rule.get("scope"), request)
-        and any(_resource(one, request) for one in rule.get("resources") or ())
+        and any(_resource(resource, request) for resource in rule.get("resources") or ())
         and (not names or request.name in names)
     )
 

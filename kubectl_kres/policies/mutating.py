@@ -67,7 +67,7 @@ class Mutation(Struct, frozen=True):
         for path in sorted({*before, *after}):
             was, is_ = before.get(path), after.get(path)
             if was != is_:
-                texts = [None if one is None else str(one) for one in (is_, was)]
+                texts = [None if quantity is None else str(quantity) for quantity in (is_, was)]
                 yield Set(path, "policy/mutated", texts[0], texts[1], self.source)
 
 
@@ -147,8 +147,8 @@ class MutationRun:
                     text = f"failed to configure binding: {error}"
                     errors.append(_Error(policy, name_of(binding), text))
                     continue
-                for one in params:
-                    yield _Invocation(policy, name_of(binding), one, seen)
+                for param in params:
+                    yield _Invocation(policy, name_of(binding), param, seen)
 
     def _dispatched(
         self,
@@ -243,7 +243,7 @@ class MutationRun:
         return self._settled(merged)
 
     def _patched(self, whole: Raw, value: Any) -> Raw:
-        operations = [_operation(one) for one in value]
+        operations = [_operation(item) for item in value]
         try:
             document = json_patch.patched(whole, operations)
         except TestFailed:
@@ -322,14 +322,14 @@ def _operation(value: Any) -> dict[str, Any]:
     if fields.get("from"):
         out["from"] = fields["from"]
     if "value" in fields:
-        held = fields["value"]
-        if isinstance(held, MessageLiteral):
-            mistakes = list(_misnamed(held, (held.name,)))
+        result = fields["value"]
+        if isinstance(result, MessageLiteral):
+            mistakes = list(_misnamed(result, (result.name,)))
             if mistakes:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
-        elif _holds_made(held):
+        elif _holds_made(result):
             raise NoAnswer
-        out["value"] = as_json(held)
+        out["value"] = as_json(result)
     return out
 
 

@@ -27,7 +27,7 @@ def finder(look: Look) -> FindParams:
     def find(version: str, kind: str, namespace: str, reference: Raw | None) -> Sequence[Raw] | None:
         if is_secret(version, kind):
             raise NotComputed("its parameters are Secrets, which are never read")
-        found, state = look(version, kind, namespace, reference)
+        result, state = look(version, kind, namespace, reference)
         if state == "absent":
             return None
         if reference is None:
@@ -35,7 +35,7 @@ def finder(look: Look) -> FindParams:
             return ()
         if state != "read":
             raise NotComputed(f"its parameters ({_shown(version, kind, namespace, reference)}) {_why(state)}")
-        return found
+        return result
 
     return find
 

@@ -72,12 +72,12 @@ class Policy:
     def variables(self) -> dict[str, Expression]:
         """In their order; each may use those before it."""
         if self._variables is None:
-            found: dict[str, Expression] = {}
-            for one in self.spec.get("variables") or ():
-                fields = {name: declared(expression.kind) for name, expression in found.items()}
-                text = str(one.get("expression", ""))
-                found[str(one.get("name", ""))] = Expression(text, self.accepts(), self.version, (), fields)
-            self._variables = found
+            expressions: dict[str, Expression] = {}
+            for variable in self.spec.get("variables") or ():
+                fields = {name: declared(expression.kind) for name, expression in expressions.items()}
+                text = str(variable.get("expression", ""))
+                expressions[str(variable.get("name", ""))] = Expression(text, self.accepts(), self.version, (), fields)
+            self._variables = expressions
         return self._variables
 
     def expression(
@@ -86,7 +86,7 @@ class Policy:
         """Compiled once."""
         key = (text, tuple(wanted), authorizer, patch)
         if key not in self.known:
-            fields = {name: declared(one.kind) for name, one in self.variables.items()}
+            fields = {name: declared(variable.kind) for name, variable in self.variables.items()}
             accepts = self.accepts(authorizer=authorizer, patch=patch)
             self.known[key] = Expression(text, accepts, self.version, wanted, fields)
         return self.known[key]
@@ -124,15 +124,15 @@ class Policy:
         if self.param_kind is None or reference is None:
             return [None]
         version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
-        found = given.params(version, kind, str(reference.get("namespace") or request.namespace), reference)
-        if found is None:
+        params = given.params(version, kind, str(reference.get("namespace") or request.namespace), reference)
+        if params is None:
             raise ConfigurationError(self.unknown_kind())
-        if reference.get("namespace") and any(not (one.get("metadata") or {}).get("namespace") for one in found):
+        if reference.get("namespace") and any(not (param.get("metadata") or {}).get("namespace") for param in params):
             raise ConfigurationError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-        chosen = list(_chosen(found, reference))
+        chosen = list(_chosen(params, reference))
         if not chosen and reference.get("parameterNotFoundAction") == "Deny":
             raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
-        return [{"apiVersion": version, "kind": kind, **one} for one in chosen]
+        return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
 
     def kind_known(self, request: Request, given: Given) -> bool:
         """Whether the kind of the parameters is served. Raises NotComputed."""
@@ -151,12 +151,12 @@ def _group_version(version: str) -> str:
     return version if "/" in version else f"/{version}"
 
 
-def _chosen(found: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
+def _chosen(value: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
     name = reference.get("name")
-    for one in found:
-        metadata = one.get("metadata") or {}
+    for mapping in value:
+        metadata = mapping.get("metadata") or {}
         if metadata.get("name") == name if name else selects(reference.get("selector"), metadata.get("labels")):
-            yield one
+            yield mapping
 
 
 class Bound(Struct, frozen=True):

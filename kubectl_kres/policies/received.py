@@ -31,16 +31,16 @@ def received(raw: Mapping[str, Any]) -> dict[str, Any]:
 def _struct(value: Mapping[str, Any], name: str) -> dict[str, Any]:
     fields, omitted = table().types[name], table().omitted.get(name, ())
     out: dict[str, Any] = {}
-    for key, held in value.items():
+    for key, item in value.items():
         inner = fields.get(key)
-        if inner is None or held is None:
+        if inner is None or item is None:
             continue
         if key in _AMOUNTS and not inner:
-            out[key] = _amount(held)
-        elif inner.startswith("[]") and isinstance(held, list | tuple):
-            out[key] = [_item(item, inner[2:]) for item in held]
+            out[key] = _amount(item)
+        elif inner.startswith("[]") and isinstance(item, list | tuple):
+            out[key] = [_item(item, inner[2:]) for item in item]
         else:
-            out[key] = _item(held, inner)
+            out[key] = _item(item, inner)
         if key in omitted and not out[key]:
             del out[key]
     return out

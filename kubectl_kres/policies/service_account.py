@@ -45,7 +45,9 @@ def admit(request: Request, accounts: Accounts | None) -> tuple[Raw, Refusal | N
     if _automounts(account, spec):
         _mount(spec)
     if not spec.get("imagePullSecrets"):
-        secrets = [{"name": one.get("name", "")} for one in account.get("imagePullSecrets") or ()]
+        secrets = [
+            {"name": image_pull_secret.get("name", "")} for image_pull_secret in account.get("imagePullSecrets") or ()
+        ]
         if secrets:
             spec["imagePullSecrets"] = secrets
         else:
@@ -67,7 +69,7 @@ def review(request: Request, accounts: Accounts | None) -> Refusal | None:
         return missing(request, name)
     if not _enforced(account):
         return None
-    known = {one.get("name") for one in account.get("secrets") or ()}
+    known = {secret.get("name") for secret in account.get("secrets") or ()}
     fault = next(_references(spec, "ephemeralContainers", "ephemeral container", known, name), None)
     return None if fault is None else forbidden(request, fault, "service-account/secret")
 
@@ -93,9 +95,9 @@ def _mirror(request: Request, spec: Raw) -> Refusal | None:
 
 def _secrets(spec: Raw) -> Iterator[bool]:
     """One True for every secret that the pod names."""
-    yield from (True for one in spec.get("imagePullSecrets") or () if one.get("name"))
+    yield from (True for image_pull_secret in spec.get("imagePullSecrets") or () if image_pull_secret.get("name"))
     for container in containers_of(spec):
-        yield from (True for one in container.get("envFrom") or () if one.get("secretRef") is not None)
+        yield from (True for item in container.get("envFrom") or () if item.get("secretRef") is not None)
         for variable in container.get("env") or ():
             if (variable.get("valueFrom") or {}).get("secretKeyRef") is not None:
                 yield True
@@ -119,13 +121,14 @@ def _automounts(account: Mapping[str, Any], spec: Raw) -> bool:
 
 def _mount(spec: Raw) -> None:
     existing = next(
-        (one["name"] for one in spec.get("volumes") or () if str(one.get("name", "")).startswith(_VOLUME)), None
+        (volume["name"] for volume in spec.get("volumes") or () if str(volume.get("name", "")).startswith(_VOLUME)),
+        None,
     )
     name = existing or f"{_VOLUME}xxxxx"
     mounted = False
     for key in ("initContainers", "containers"):
         for container in spec.get(key) or ():
-            if any(one.get("mountPath") == TOKEN_PATH for one in container.get("volumeMounts") or ()):
+            if any(volume_mount.get("mountPath") == TOKEN_PATH for volume_mount in container.get("volumeMounts") or ()):
                 continue
             mount = {"name": name, "readOnly": True, "mountPath": TOKEN_PATH}
             container["volumeMounts"] = [*(container.get("volumeMounts") or ()), mount]
@@ -155,7 +158,7 @@ def _unlisted(request: Request, account: Mapping[str, Any], spec: Raw) -> Refusa
     if not _enforced(account):
         return None
     name = account["metadata"]["name"]
-    known = {one.get("name") for one in account.get("secrets") or ()}
+    known = {secret.get("name") for secret in account.get("secrets") or ()}
     text = next(_secret_faults(spec, known, account, name), None)
     return None if text is None else forbidden(request, text, "service-account/secret")
 
@@ -168,10 +171,10 @@ def _secret_faults(spec: Raw, known: set[Any], account: Mapping[str, Any], name:
             yield f'volume with secret.secretName="{secret}" {tail} secret'
     yield from _references(spec, "initContainers", "init container", known, name)
     yield from _references(spec, "containers", "container", known, name)
-    pulls = {one.get("name") for one in account.get("imagePullSecrets") or ()}
-    for index, one in enumerate(spec.get("imagePullSecrets") or ()):
-        if one.get("name") not in pulls:
-            yield f'imagePullSecrets[{index}].name="{one.get("name")}" {tail} imagePullSecret'
+    pulls = {image_pull_secret.get("name") for image_pull_secret in account.get("imagePullSecrets") or ()}
+    for index, image_pull_secret in enumerate(spec.get("imagePullSecrets") or ()):
+        if image_pull_secret.get("name") not in pulls:
+            yield f'imagePullSecrets[{index}].name="{image_pull_secret.get("name")}" {tail} imagePullSecret'
 
 
 def _references(spec: Mapping[str, Any], key: str, word: str, known: set[Any], account: str) -> Iterator[str]:

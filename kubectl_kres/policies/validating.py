@@ -58,17 +58,17 @@ def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
     warnings: list[str] = []
     audit: dict[str, str] = {}
     unknown: list[str] = []
-    for one in policies:
-        found = _Dispatch(one.policy, request, given)
+    for policy in policies:
+        dispatch = _Dispatch(policy.policy, request, given)
         try:
-            found.run(one.bindings)
+            dispatch.run(policy.bindings)
         except NotComputed as gap:
-            found.unknown.append(str(gap))
-        reasons = dict.fromkeys(found.unknown)
-        unknown.extend(f"ValidatingAdmissionPolicy {one.policy.name} is not computed: {why}" for why in reasons)
-        denials.extend(found.denials)
-        warnings.extend(found.warnings)
-        audit |= found.audit
+            dispatch.unknown.append(str(gap))
+        reasons = dict.fromkeys(dispatch.unknown)
+        unknown.extend(f"ValidatingAdmissionPolicy {policy.policy.name} is not computed: {why}" for why in reasons)
+        denials.extend(dispatch.denials)
+        warnings.extend(dispatch.warnings)
+        audit |= dispatch.audit
     refusals = tuple(_refusal(request, group[0]) for group in denials)
     return Review(refusals, tuple(warnings), audit, tuple(unknown))
 
@@ -128,8 +128,8 @@ class _Dispatch:
                 decision = FailedValidation(f"failed to configure binding: {error}")
                 self.denials.append([Denial(self.policy.name, name, decision)])
             return
-        for one in params:
-            denied = [Denial(self.policy.name, name, decision) for decision in self._validated(one, binding, seen)]
+        for param in params:
+            denied = [Denial(self.policy.name, name, decision) for decision in self._validated(param, binding, seen)]
             if denied:
                 self.denials.append(denied)
 
@@ -170,7 +170,7 @@ def _versioned(seen: Request, original: Request) -> Request:
     """The request with its objects in the version that the policy matched."""
     if seen.api_version == original.api_version:
         return seen
-    objects = [None if one is None else converted(one, seen.api_version) for one in (seen.object, seen.old)]
+    objects = [None if mapping is None else converted(mapping, seen.api_version) for mapping in (seen.object, seen.old)]
     return structs.replace(seen, object=objects[0], old=objects[1])
 
 
@@ -190,7 +190,9 @@ def evaluated(
     validations = policy.spec.get("validations") or ()
     evaluation = Evaluation(names, policy.variables, most=given.most)
     try:
-        results = [evaluation.run(policy.expression(_text(one, "expression"), BOOLEAN)) for one in validations]
+        results = [
+            evaluation.run(policy.expression(_text(validation, "expression"), BOOLEAN)) for validation in validations
+        ]
     except OutOfBudget as error:
         return [FailedValidation(str(error), error=True)] if policy.fails else [], []
     messages = _Messages(policy, names, evaluation.budget, given)
@@ -240,11 +242,11 @@ def _decision(
 
 def _annotations(policy: Policy, names: Mapping[str, Any], given: Given) -> Annotations:
     evaluation = Evaluation(names, policy.variables, most=given.most)
-    found: Annotations = []
-    for one in policy.spec.get("auditAnnotations") or ():
-        expression: Expression = policy.expression(_text(one, "valueExpression"), TEXT_OR_NULL)
+    pairs: Annotations = []
+    for audit_annotation in policy.spec.get("auditAnnotations") or ():
+        expression: Expression = policy.expression(_text(audit_annotation, "valueExpression"), TEXT_OR_NULL)
         try:
-            found.append((_text(one, "key"), evaluation.run(expression)))
+            pairs.append((_text(audit_annotation, "key"), evaluation.run(expression)))
         except OutOfBudget as error:
-            found.append((_text(one, "key"), Result(error=str(error))))
-    return found
+            pairs.append((_text(audit_annotation, "key"), Result(error=str(error))))
+    return pairs

@@ -31,10 +31,12 @@ def asked(
     name: str, webhooks: Iterable[Raw], request: Request, given: Given, *, mutating: bool
 ) -> AskedConfiguration | None:
     """None: no webhook of the configuration is asked."""
-    found = [one for one in webhooks if _is_asked(one, request, given)]
-    if not found:
+    result = [webhook for webhook in webhooks if _is_asked(webhook, request, given)]
+    if not result:
         return None
-    return AskedConfiguration(name, mutating, any((one.get("failurePolicy") or "Fail") == "Fail" for one in found))
+    return AskedConfiguration(
+        name, mutating, any((mapping.get("failurePolicy") or "Fail") == "Fail" for mapping in result)
+    )
 
 
 def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:

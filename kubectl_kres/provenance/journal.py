@@ -84,10 +84,10 @@ Journal = tuple[Entry, ...]
 
 def by_path(journal: Iterable[Entry]) -> dict[str, Journal]:
     """The entries about each path, in order."""
-    found: dict[str, list[Entry]] = {}
+    result: dict[str, list[Entry]] = {}
     for entry in journal:
-        found.setdefault(entry.path, []).append(entry)
-    return {path: tuple(entries) for path, entries in found.items()}
+        result.setdefault(entry.path, []).append(entry)
+    return {path: tuple(entries) for path, entries in result.items()}
 
 
 def replay(values: dict[str, str], journal: Iterable[Entry]) -> dict[str, str]:

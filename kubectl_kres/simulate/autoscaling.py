@@ -31,15 +31,15 @@ class Maximum(Struct, frozen=True):
 def maxima(namespace: NamespaceSimulation, state: State) -> dict[Key, Maximum]:
     """By workload; of several autoscalers of one the one that asks for most."""
     world = namespace.tables.worlds[state.world]
-    held = dict(state.workloads)
-    found: dict[Key, Maximum] = {}
+    result = dict(state.workloads)
+    maximums: dict[Key, Maximum] = {}
     for raw in world.of_kind("HorizontalPodAutoscaler"):
         scaler = decoded(raw, HorizontalPodAutoscaler)
         key = (scaler.spec.scale_target_ref.kind, scaler.spec.scale_target_ref.name)
         most = scaler.spec.max_replicas
-        if key in held and most > (found[key].most if key in found else 0):
-            found[key] = _maximum(namespace, state, key, held[key], scaler.metadata.name, most)
-    return found
+        if key in result and most > (maximums[key].most if key in maximums else 0):
+            maximums[key] = _maximum(namespace, state, key, result[key], scaler.metadata.name, most)
+    return maximums
 
 
 def _maximum(
@@ -55,7 +55,7 @@ def _maximum(
     if any(state.limits[number] is not None for shape in shapes for number in shape.unstated):
         return Maximum(name, most, min(most, existing))
     costs = [_summed((*shape.cost, *_claims(namespace, state, key, workload))) for shape in shapes]
-    cost = min(costs, key=lambda one: state.room(one, more))
+    cost = min(costs, key=lambda value: state.room(value, more))
     fits = existing + max(0, state.room(cost, more))
     return Maximum(name, most, min(most, fits), tuple(_lacks(namespace, state, cost, more)))
 

@@ -88,10 +88,10 @@ def applied(step: Step, stored: Raw | None) -> dict[str, Any]:
     """The object as it is sent to be stored. ``stored``: the one that is there."""
     if isinstance(step, Apply):
         return _taken_over(step, stored)
-    held = stored or {}
+    result = stored or {}
     if isinstance(step, ScaleStep):
-        return {**held, "spec": {**(held.get("spec") or {}), "replicas": step.replicas}}
-    return merged(held, step.patch) if isinstance(step, Patch) else dict(held)
+        return {**result, "spec": {**(result.get("spec") or {}), "replicas": step.replicas}}
+    return merged(result, step.patch) if isinstance(step, Patch) else dict(result)
 
 
 def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
@@ -99,8 +99,10 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
     sent = dict(step.object)
     if stored is None:
         return sent
-    held = stored.get("metadata") or {}
-    identity = {key: held[key] for key in ("uid", "creationTimestamp", "ownerReferences", "generation") if key in held}
+    metadata = stored.get("metadata") or {}
+    identity = {
+        key: metadata[key] for key in ("uid", "creationTimestamp", "ownerReferences", "generation") if key in metadata
+    }
     sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
     if "status" in stored:
         sent["status"] = stored["status"]

@@ -145,7 +145,7 @@ class Course:
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
         self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
-        named = {one.namespace for one in steps} | {one.namespace for one in self._internal}
+        named = {step.namespace for step in steps} | {local.namespace for local in self._internal}
         self._spaces = sorted({*spaces, *named - {""}})
         self._sent: dict[int, Sent] = dict(own)
         self._gaps: dict[str, None] = {}
@@ -221,18 +221,18 @@ _Places = Mapping[str, Sequence[tuple[int, _Local]]]
 
 
 def _by_namespace(internal: Sequence[_Local]) -> _Places:
-    found: dict[str, list[tuple[int, _Local]]] = {}
-    for place, one in enumerate(internal):
-        found.setdefault(one.namespace, []).append((place, one))
-    return found
+    result: dict[str, list[tuple[int, _Local]]] = {}
+    for place, local in enumerate(internal):
+        result.setdefault(local.namespace, []).append((place, local))
+    return result
 
 
 def _local(steps: _Places, space: str) -> list[tuple[int, Step]]:
     """The steps of one namespace, with classes of the cluster, each with its number."""
     of_all = steps.get("", ()) if space else ()
-    wide = (one for one in of_all if key_of_step(one[1].step)[0] in OF_CLUSTER)
-    own = sorted((*steps.get(space, ()), *wide), key=lambda one: one[0])
-    return [(one.number, one.step) for _, one in own]
+    wide = (numbers for numbers in of_all if key_of_step(numbers[1].step)[0] in OF_CLUSTER)
+    own = sorted((*steps.get(space, ()), *wide), key=lambda numbers: numbers[0])
+    return [(local.number, local.step) for _, local in own]
 
 
 def _note(
@@ -245,7 +245,7 @@ def _note(
 ) -> None:
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
-    asked = [one for one in local if not isinstance(one[1], Settle)]
+    asked = [numbers for numbers in local if not isinstance(numbers[1], Settle)]
     for place, (number, step) in enumerate(asked):
         if number < 0:
             continue
@@ -283,32 +283,32 @@ def _through_capsule(
     store: Store, pools: Pools, steps: Sequence[Placed]
 ) -> tuple[Pools, dict[int, Sent], list[_Local], int]:
     """Steps about pools, claims and namespaces played through Capsule; what changes of its quotas become steps, too."""
-    found: list[_Local] = []
+    result: list[_Local] = []
     sent: dict[int, Sent] = {}
     several = 1
     for number, placed in enumerate(steps):
         step = placed.step
         kind, name = key_of_step(step)
         if isinstance(step, Settle):
-            found.append(_Local(step, placed.namespace))
+            result.append(_Local(step, placed.namespace))
             continue
         if kind not in POOLED:
-            found.append(_Local(step, placed.namespace, number))
+            result.append(_Local(step, placed.namespace, number))
             pools = _with_own_quota(pools, placed, step)
             continue
         answers, worlds = _replayed(pools, step, kind, name, placed.namespace)
         several = max(several, len(worlds))
         label = getattr(step, "label", "")
         sent[number] = Sent(number + 1, label, _what(step), kind, name, placed.namespace, answers)
-        found += _changed_quotas(pools, worlds[0])
+        result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
-            held = world_of(store, name).objects
-            found += [_Local(Delete(*key), name) for key in held if key[0] not in (*OF_CLUSTER, "Namespace")]
+            objects = world_of(store, name).objects
+            result += [_Local(Delete(*key), name) for key in objects if key[0] not in (*OF_CLUSTER, "Namespace")]
         elif kind == "Namespace" and name in worlds[0].namespaces:
             # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
-            found.append(_Local(Apply(raw_of(worlds[0].namespaces[name])), name))
+            result.append(_Local(Apply(raw_of(worlds[0].namespaces[name])), name))
         pools = worlds[0]
-    return pools, sent, found, several
+    return pools, sent, result, several
 
 
 def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
@@ -397,22 +397,22 @@ def difference(old: Raw, new: Raw) -> dict[str, Any]:
 
 def _replaced(old: Raw, new: Raw) -> dict[str, Any]:
     """What of ``old`` has to change to be ``new``; what is gone is null."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in new.items():
-        held = old.get(key)
-        if isinstance(value, Mapping) and isinstance(held, Mapping):
-            inner = _replaced(held, value)
+        outcome = old.get(key)
+        if isinstance(value, Mapping) and isinstance(outcome, Mapping):
+            inner = _replaced(outcome, value)
             if inner:
-                found[key] = inner
-        elif value != held:
-            found[key] = value
+                result[key] = inner
+        elif value != outcome:
+            result[key] = value
     # The pool that a webhook chose stays where a file names none.
-    return found | {key: None for key in old if key not in new and key != "pool"}
+    return result | {key: None for key in old if key not in new and key != "pool"}
 
 
 def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
     """What a step of Capsule's did to quotas, as steps of the namespaces."""
-    found: list[_Local] = []
+    result: list[_Local] = []
     for key, quota in after.quotas.items():
         old = before.quotas.get(key)
         if old is None or old.spec != quota.spec:
@@ -420,10 +420,10 @@ def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
             for owner in raw.get("metadata", {}).get("ownerReferences", ()):
                 # A pool of a file has no uid yet; the server gives it one before its controller sees it.
                 owner["uid"] = owner.get("uid") or owner.get("name", "")
-            found.append(_Local(Apply(raw), key[0]))
-    found += [
+            result.append(_Local(Apply(raw), key[0]))
+    result += [
         _Local(Delete("ResourceQuota", name), space)
         for space, name in before.quotas
         if (space, name) not in after.quotas
     ]
-    return found
+    return result

@@ -153,10 +153,10 @@ class StateReader:
                 fields |= _job(workload)
             case ReplicaSetState():
                 fields["ready"] = ready(workload.pods)
-        found = replace(base, **fields)
+        workload_end = replace(base, **fields)
         if _is_whole(workload):
-            self._whole[id(workload)] = workload, found
-        return found
+            self._whole[id(workload)] = workload, workload_end
+        return workload_end
 
     def _bare(self, world: World) -> Iterator[WorkloadEnd]:
         """Pods that no controller made."""
@@ -166,14 +166,14 @@ class StateReader:
             yield WorkloadEnd("Pod", name, 1, 1, is_ready, stored=((1, stored),))
 
     def _stored(self, workload: WorkloadState) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        found: dict[str, tuple[int, Shape]] = {}
+        shapes: dict[str, tuple[int, Shape]] = {}
         for number, many in shapes_of(workload):
             shape = self.tables.shapes[number]
             key = self._looks.get(number)
             if key is None:
                 key = self._looks[number] = repr(shape.stored)
-            found[key] = (found[key][0] + many if key in found else many, shape)
-        for many, shape in found.values():
+            shapes[key] = (shapes[key][0] + many if key in shapes else many, shape)
+        for many, shape in shapes.values():
             yield many, shape.stored
 
     def _refused(
@@ -219,16 +219,16 @@ class StateReader:
         absent = [ordinal for ordinal in workload.ordinals if ordinal not in present]
         if not absent:
             return
-        ordinal, found = absent[0], False
+        ordinal, result = absent[0], False
         for claim, name in zip(workload.claims, workload.claim_names(ordinal), strict=True):
             if name in state.claims:
                 continue
             raw = claim_raw(world.objects[key], claim, name)
             answers = _answers(create_claim(raw, policies, self.tables.server))
             if answers:
-                found = True
+                result = True
                 yield Refused("PersistentVolumeClaim", name, answers, key)
-        if not found:
+        if not result:
             template = statefulset.template_of(workload, ordinal)
             yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
 
@@ -246,14 +246,14 @@ def _is_whole(workload: WorkloadState) -> bool:
 
 def _answers(outcomes: tuple[Outcome, ...]) -> tuple[StepAnswer, ...]:
     """The refusals among the outcomes, each text once."""
-    found: dict[str, StepAnswer] = {}
+    step_answers: dict[str, StepAnswer] = {}
     for outcome in outcomes:
         if not outcome.allowed and outcome.refusal is not None:
             text = outcome.message.replace(f'{SUFFIX}"', '-*"', 1)
-            found.setdefault(
+            step_answers.setdefault(
                 text, StepAnswer(allowed=False, code=outcome.code, message=text, findings=outcome.refusal.findings)
             )
-    return tuple(found.values())
+    return tuple(step_answers.values())
 
 
 def _deployment(workload: DeploymentState) -> dict[str, Any]:

@@ -149,8 +149,8 @@ class Explorer:
         if claims:
             world = self.tables.worlds[state.world]
             raw = world.objects.get(("StatefulSet", getattr(workload, "name", "")), {})
-            found = (self.tables.claim_cost(raw, claim, world) for claim in claims)
-            costs += [(cost, wanted_of(workload)) for cost in found if cost is not None]
+            result = (self.tables.claim_cost(raw, claim, world) for claim in claims)
+            costs += [(cost, wanted_of(workload)) for cost in result if cost is not None]
         for cost, times in costs:
             for number, amount in cost:
                 grown[number] = grown.get(number, 0) + amount * times
@@ -166,9 +166,9 @@ class Explorer:
         return frozenset(counted | set(self._with_objects(state, workload, {})))
 
     def _templates(self, workload: WorkloadState) -> set[int]:
-        found = {item.template for item in getattr(workload, "sets", ())}
+        templates = {item.template for item in getattr(workload, "sets", ())}
         current = getattr(workload, "current", None)
-        return {workload.template, *found, *(() if current is None else (current,))}
+        return {workload.template, *templates, *(() if current is None else (current,))}
 
     def _drawn(self, starts: Sequence[State]) -> Iterator[State]:
         """Rests after orders that were drawn by lot, the same ones each time."""

@@ -17,8 +17,8 @@ Stored = tuple[Mapping[str, Any], QuotaRequest]
 #: So many answers are kept: after that all are found anew, so that memory has a bound.
 _KEPT = 20_000
 _GROUPS = ("containers", "initContainers")
-_SPEC = tuple(one.encode_name for one in fields(PodSpec) if one.encode_name not in _GROUPS)
-_CONTAINER = tuple(one.encode_name for one in fields(Container) if one.encode_name not in {"name", "image"})
+_SPEC = tuple(field.encode_name for field in fields(PodSpec) if field.encode_name not in _GROUPS)
+_CONTAINER = tuple(field.encode_name for field in fields(Container) if field.encode_name not in {"name", "image"})
 _ENCODE = msgspec.json.Encoder().encode
 
 
@@ -37,17 +37,17 @@ class JudgedPods:
         known = self._known.get((deciding, _likeness(template)), ())
         return tuple((_named(stored, template), request) for stored, request in known)
 
-    def put(self, deciding: bytes, template: Raw, found: Iterable[Stored]) -> None:
+    def put(self, deciding: bytes, template: Raw, pairs: Iterable[Stored]) -> None:
         """What was found of a template whose pod is admitted, whatever the order of LimitRanges."""
         if len(self._known) >= _KEPT:
             self._known.clear()
-        self._known[deciding, _likeness(template)] = tuple(found)
+        self._known[deciding, _likeness(template)] = tuple(pairs)
 
 
 def _likeness(template: Raw) -> bytes:
     spec = template.get("spec") or {}
     looked_at = [[spec.get(field) for field in _SPEC]]
-    looked_at += [[[one.get(field) for field in _CONTAINER] for one in spec.get(group) or ()] for group in _GROUPS]
+    looked_at += [[[item.get(field) for field in _CONTAINER] for item in spec.get(group) or ()] for group in _GROUPS]
     return _ENCODE(looked_at)
 
 
@@ -57,7 +57,7 @@ def _named(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
     return {
         **stored,
         **{
-            group: [{**one, "name": own.get("name")} for one, own in zip(stored[group], spec[group], strict=True)]
+            group: [{**item, "name": own.get("name")} for item, own in zip(stored[group], spec[group], strict=True)]
             for group in _GROUPS
             if group in stored
         },

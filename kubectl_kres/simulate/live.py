@@ -66,17 +66,17 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
 
     ``classes``: those of the cluster, where they are known already; worlds that share them are told to be alike by it.
     """
-    found: list[Raw] = []
+    result: list[Raw] = []
     for kind in IN_NAMESPACE:
-        found += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
+        result += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     if classes is None:
         classes = [raw_of(item) for kind in OF_CLUSTER for item in store.all(kind)]
-    found += classes
+    result += classes
     own = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}
     bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
-    found.append(raw_of(own) if own is not None else bare)
-    return World.of(found)
+    result.append(raw_of(own) if own is not None else bare)
+    return World.of(result)
 
 
 def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str) -> State:
@@ -181,9 +181,9 @@ class _Reading:
             case JobState():
                 status = raw.get("status") or {}
                 ended = [
-                    one["type"]
-                    for one in status.get("conditions") or ()
-                    if one.get("status") == "True" and one.get("type") in {"Complete", "Failed"}
+                    condition["type"]
+                    for condition in status.get("conditions") or ()
+                    if condition.get("status") == "True" and condition.get("type") in {"Complete", "Failed"}
                 ]
                 done = fresh._replace(succeeded=status.get("succeeded", 0), ended=ended[0] if ended else "")
                 return done._replace(pods=self._of(key))
@@ -201,7 +201,7 @@ class _Reading:
         """The oldest first. Not all of a template is kept: of sets that look like the Deployment's the newest is it."""
         own = self.store.get(*key, self.name)
         shared = own.spec.template if own is not None else None
-        found: list[tuple[Workload, Raw]] = []
+        pairs: list[tuple[Workload, Raw]] = []
         numbers: list[int] = []
         for item in sorted(sets, key=_age):
             if shared is not None and item.spec.template is shared:  # as ``LeanWorkloads`` leaves it
@@ -210,11 +210,11 @@ class _Reading:
             else:
                 plain = _without_hash(template_raw(raw_of(item)))
                 number = self.tables.template(key, plain)
-            found.append((item, plain))
+            pairs.append((item, plain))
             numbers.append(number)
-        alike = [item for (item, _), number in zip(found, numbers, strict=True) if number == fresh.template]
+        alike = [item for (item, _), number in zip(pairs, numbers, strict=True) if number == fresh.template]
         newest = max(alike, key=_rank) if alike else None
-        for (item, plain), number in zip(found, numbers, strict=True):
+        for (item, plain), number in zip(pairs, numbers, strict=True):
             template, notes = number, item.metadata.annotations or {}
             if number == fresh.template and item is not newest:
                 template = self.tables.template(key, _labelled(plain, item.metadata.name))
@@ -243,9 +243,9 @@ class _Reading:
 
 def _rejected(raw: Raw) -> str:
     """What a webhook says to pods of a workload, as its condition has it; empty where none is known to reject them."""
-    for one in (raw.get("status") or {}).get("conditions") or ():
-        text = str(one.get("message", ""))
-        if (one.get("type"), one.get("status")) == ("ReplicaFailure", "True") and _BY_WEBHOOK.search(text):
+    for condition in (raw.get("status") or {}).get("conditions") or ():
+        text = str(condition.get("message", ""))
+        if (condition.get("type"), condition.get("status")) == ("ReplicaFailure", "True") and _BY_WEBHOOK.search(text):
             return text
     return ""
 
@@ -253,14 +253,29 @@ def _rejected(raw: Raw) -> str:
 def _told_apart(pod: Pod) -> bytes:
     """What tells shapes of pods apart, as bytes: names, resources, and what scopes of quotas ask for."""
     spec, status = pod.spec, pod.status
-    return _ENCODE((
-        [(one.name, one.resources) for one in spec.containers or ()],
-        [(one.name, one.resources, one.restart_policy) for one in spec.init_containers or ()],
-        [(one.name, one.resources, one.allocated_resources) for one in status.container_statuses or ()],
-        [(one.name, one.resources, one.allocated_resources) for one in status.init_container_statuses or ()],
-        (spec.resources, spec.overhead, spec.priority_class_name, spec.active_deadline_seconds, status.qos_class),
-        (spec.affinity, status.resize, [(one.type, one.reason) for one in status.conditions or ()]),
-    ))  # fmt: skip
+    return _ENCODE(
+        (
+            [(container.name, container.resources) for container in spec.containers or ()],
+            [
+                (init_container.name, init_container.resources, init_container.restart_policy)
+                for init_container in spec.init_containers or ()
+            ],
+            [
+                (container_status.name, container_status.resources, container_status.allocated_resources)
+                for container_status in status.container_statuses or ()
+            ],
+            [
+                (init_container_status.name, init_container_status.resources, init_container_status.allocated_resources)
+                for init_container_status in status.init_container_statuses or ()
+            ],
+            (spec.resources, spec.overhead, spec.priority_class_name, spec.active_deadline_seconds, status.qos_class),
+            (
+                spec.affinity,
+                status.resize,
+                [(condition.type, condition.reason) for condition in status.conditions or ()],
+            ),
+        )
+    )
 
 
 class Lean:
@@ -331,8 +346,13 @@ def parts_of(pod: Pod) -> dict[str, Any]:
     """The parts of a pod that ``pruned`` shows, as JSON has them."""
     spec = pod.spec
     shown = {
-        "containers": [{"name": one.name, "resources": one.resources} for one in spec.containers or ()],
-        "initContainers": [{"name": one.name, "resources": one.resources} for one in spec.init_containers or ()],
+        "containers": [
+            {"name": container.name, "resources": container.resources} for container in spec.containers or ()
+        ],
+        "initContainers": [
+            {"name": init_container.name, "resources": init_container.resources}
+            for init_container in spec.init_containers or ()
+        ],
     }
     more = {"resources": spec.resources, "overhead": spec.overhead, "priorityClassName": spec.priority_class_name}
     whole = {"spec": {**shown, **{name: value for name, value in more.items() if value}}}

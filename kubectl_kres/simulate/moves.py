@@ -94,14 +94,14 @@ class Controllers:
 
     def active(self, state: State) -> list[int]:
         """The places of the workloads whose controllers would do something, whatever room there is."""
-        known, found = self._idle, []
+        known, result = self._idle, []
         for place, (_, workload) in enumerate(state.workloads):
-            held = known.get(id(workload))
-            if held is None:
-                held = known[id(workload)] = workload, self._is_idle(workload)
-            if not held[1]:
-                found.append(place)
-        return found
+            outcome = known.get(id(workload))
+            if outcome is None:
+                outcome = known[id(workload)] = workload, self._is_idle(workload)
+            if not outcome[1]:
+                result.append(place)
+        return result
 
     def _is_idle(self, workload: WorkloadState) -> bool:
         match workload:
@@ -117,9 +117,9 @@ class Controllers:
     def deletions(self, state: State) -> tuple[State, ...]:
         """Every way in which a controller that has too many pods deletes them; empty if none has too many."""
         for place in self.active(state):
-            found = tuple(self._fewer(state, place, state.workloads[place][1]))
-            if found:
-                return found
+            result = tuple(self._fewer(state, place, state.workloads[place][1]))
+            if result:
+                return result
         return ()
 
     def moves(self, state: State, place: int, *, alone: bool = False) -> Iterator[State]:

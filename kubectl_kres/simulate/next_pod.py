@@ -41,8 +41,8 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
     for key, raw in sorted(world.objects.items(), key=lambda item: item[0]):
         template = template_raw(raw)
         if key not in controlled and key not in known and template and key[0] != "Pod":
-            held = namespace.others.get(key, ())
-            yield _next(namespace, state, key, held, len(held), len(held))
+            other = namespace.others.get(key, ())
+            yield _next(namespace, state, key, other, len(other), len(other))
 
 
 def _next(

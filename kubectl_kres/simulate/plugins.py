@@ -58,7 +58,7 @@ class Plugins:
                 self._told(gap for answer in answers for gap in answer.unknown)
                 return tuple(answer.outcome for answer in answers)
             run = chain.Chain(request, policies, self.server, deciding)
-            return tuple(one for outcome in outcomes for one in self._pod(run, request, outcome))
+            return tuple(item for outcome in outcomes for item in self._pod(run, request, outcome))
         except (Unparsable, msgspec.ValidationError):
             return outcomes
 
@@ -84,7 +84,9 @@ class Plugins:
             yield outcome
             return
         changing = self._matching(self.deciding.mutating, request)
-        self._told(f"{MUTATING} {one.policy.name} is not computed: it changes the {request.kind}" for one in changing)
+        self._told(
+            f"{MUTATING} {bound.policy.name} is not computed: it changes the {request.kind}" for bound in changing
+        )
         yield from self._reviewed(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
 
     def policy(self, raw: Raw, policies: Policies, *, exists: bool) -> Iterator[Outcome]:
@@ -105,8 +107,8 @@ class Plugins:
 
     def _matching(self, bound: Iterable[Bound], request: Request) -> list[Bound]:
         return [
-            one for one in bound
-            if matched(one.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
+            bound for bound in bound
+            if matched(bound.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
         ]  # fmt: skip
 
     def _without_withheld(self, request: Request) -> PolicyObjects:
@@ -116,13 +118,13 @@ class Plugins:
         return msgspec.structs.replace(self.deciding, validating=validating, mutating=mutating)
 
     def _computable(self, bound: Iterable[Bound], request: Request, kind: str) -> Iterator[Bound]:
-        for one in bound:
-            words = set(_WORD.findall(json.dumps(one.policy.spec))) & WITHHELD
+        for item in bound:
+            words = set(_WORD.findall(json.dumps(item.policy.spec))) & WITHHELD
             if not words:
-                yield one
-            elif self._matching([one], request):
+                yield item
+            elif self._matching([item], request):
                 asked = ", ".join(sorted(words))
-                self._told([f"{kind} {one.policy.name} is not computed: it asks for {asked}, which is not read"])
+                self._told([f"{kind} {item.policy.name} is not computed: it asks for {asked}, which is not read"])
 
     def _told(self, gaps: Iterable[str]) -> None:
         self.gaps.update(dict.fromkeys(gaps))

@@ -110,17 +110,17 @@ class Requests:
         if kind == "Namespace":  # what Capsule's webhooks say of it has been asked already
             return (Outcome(allowed=True, code=200),)
         if kind in POLICIES:
-            found = plugins_of(world, server, self.tables.gaps, self.tables.look).policy(
+            result = plugins_of(world, server, self.tables.gaps, self.tables.look).policy(
                 raw, policies, exists=stored is not None
             )
-            return tuple(found)
+            return tuple(result)
         plugins = self.tables.plugins(world)
         if plugins is not None and kind == "Pod" and stored is None:
             return plugins.pod(raw, policies, whole=True)
         outcomes = create(raw, policies, server) if stored is None else update(stored, raw, policies, server)
         if plugins is None:
             return tuple(outcomes)
-        return tuple(one for outcome in outcomes for one in plugins.object(raw, stored, policies, outcome))
+        return tuple(item for outcome in outcomes for item in plugins.object(raw, stored, policies, outcome))
 
     def _answered(self, state: State, answer: StepAnswer) -> State:
         if answer not in self._numbers:

@@ -77,12 +77,12 @@ def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, 
 
     ``free``: what is left of each measure now, its pods counted.
     """
-    found = dict.fromkeys(
+    fromkeys = dict.fromkeys(
         _deployment(state, prices, Free(free), newest_first=newest, eager=eager)
         for newest in (True, False)
         for eager in (True, False)
     )
-    return tuple(found)
+    return tuple(fromkeys)
 
 
 def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool, eager: bool) -> RolloutRest:

@@ -84,13 +84,13 @@ class Measures:
 
     def cost(self, request: QuotaRequest) -> Cost:
         """What an object costs each quota that counts it."""
-        found: list[tuple[int, int]] = []
+        pairs: list[tuple[int, int]] = []
         for name, shown, resource, number in self._concerned(request):
             amount = request.usage.get(resource)
             if amount is not None and amount.nano and all(map(request.in_scope, self._scopes[name, shown])):
-                found.append((number, amount.nano))
+                pairs.append((number, amount.nano))
                 self.formats.setdefault(number, amount.format)
-        return tuple(found)
+        return tuple(pairs)
 
     def unstated(self, request: QuotaRequest) -> tuple[int, ...]:
         """The measures that a container must state and does not."""

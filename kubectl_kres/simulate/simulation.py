@@ -75,16 +75,16 @@ class NamespaceSimulation:
 
 def _quotas(steps: Iterable[Step], world: World) -> Iterable[ResourceQuota]:
     """Every form that a quota takes on the way, so that all its amounts are numbered."""
-    held: dict[tuple[str, str], Raw | None] = dict(world.objects)
+    result: dict[tuple[str, str], Raw | None] = dict(world.objects)
     for step in steps:
         key = key_of_step(step)
         if key[0] != "ResourceQuota":
             continue
-        stored = held.get(key)
+        stored = result.get(key)
         if stored is None and not isinstance(step, Apply):
             continue
         raw = applied(step, stored)
-        held[key] = raw
+        result[key] = raw
         try:
             yield decoded(raw, ResourceQuota)
         except ValidationError:  # the server will say what is wrong with it

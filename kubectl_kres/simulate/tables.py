@@ -95,12 +95,12 @@ class Tables:
         written = (owner, msgspec.json.encode(raw))
         number = self._written.get(written)
         if number is None:
-            held, new = self._templates_of.setdefault(owner, []), Template(owner, raw, whole=whole)
+            numbers, new = self._templates_of.setdefault(owner, []), Template(owner, raw, whole=whole)
             # A workload mostly has one: then nothing has to be compared.
-            number = next((one for one in held if self.templates[one].key == new.key), len(self.templates))
+            number = next((number for number in numbers if self.templates[number].key == new.key), len(self.templates))
             if number == len(self.templates):
                 self.templates.append(new)
-                held.append(number)
+                numbers.append(number)
             self._written[written] = number
         return number
 
@@ -142,15 +142,15 @@ class Tables:
         return self._options[key]
 
     def _judged(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
-        held = self.templates[template]
-        if held.owner in self._rejecting and template not in self._rejected:
-            kind, name = held.owner
+        result = self.templates[template]
+        if result.owner in self._rejecting and template not in self._rejected:
+            kind, name = result.owner
             self.gaps[f"what rejects pods of {kind} {name} is not asked about its other template"] = None
-        shared = not held.whole and template not in self._rejected and self.plugins(world) is None
-        stored = self.judged.get(world.admitting, held.raw) if shared else ()
+        shared = not result.whole and template not in self._rejected and self.plugins(world) is None
+        stored = self.judged.get(world.admitting, result.raw) if shared else ()
         refused: tuple[Outcome, ...] = ()
         if not stored:
-            pod = held.pod()
+            pod = result.pod()
             outcomes = self.outcomes(template, world, without_quotas(world.policies))
             stored = tuple(
                 (pruned(outcome.object or {}), quota_request(pod, outcome.draft))
@@ -158,24 +158,24 @@ class Tables:
             )  # fmt: skip
             refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
             if shared and not refused:
-                self.judged.put(world.admitting, held.raw, stored)
+                self.judged.put(world.admitting, result.raw, stored)
         return tuple(dict.fromkeys(map(self._shape_of, stored))), refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
         """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
         if template in self._rejected:
             return (_by_webhook(self._rejected[template]),)
-        held, plugins = self.templates[template], self.plugins(world)
-        raw = pod_of(held.raw, held.owner[1], name=name)
+        result, plugins = self.templates[template], self.plugins(world)
+        raw = pod_of(result.raw, result.owner[1], name=name)
         if plugins is not None:
-            return plugins.pod(raw, policies, whole=held.whole)
-        return admit(decoded(raw, Pod) if name else held.pod(), policies, self.server, journal=False)
+            return plugins.pod(raw, policies, whole=result.whole)
+        return admit(decoded(raw, Pod) if name else result.pod(), policies, self.server, journal=False)
 
     def plugins(self, world: World) -> Plugins | None:
         """What else admits in a world; None: nothing does."""
         if world.deciding not in self._plugins:
-            found = plugins_of(world, self.server, self.gaps, self.look)
-            self._plugins[world.deciding] = None if is_silent(found) else found
+            plugins = plugins_of(world, self.server, self.gaps, self.look)
+            self._plugins[world.deciding] = None if is_silent(plugins) else plugins
         return self._plugins[world.deciding]
 
     def _shape_of(self, stored: Stored) -> int:
@@ -240,11 +240,11 @@ def _by_webhook(message: str) -> Outcome:
 def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:
     """The PersistentVolumeClaim that a StatefulSet makes of one of its templates."""
     templates: Sequence[Raw] = (workload.get("spec") or {}).get("volumeClaimTemplates") or ()
-    found = next(item for item in templates if (item.get("metadata") or {}).get("name") == claim)
-    metadata = {key: value for key, value in found["metadata"].items() if key in {"labels", "annotations"}}
+    template = next(item for item in templates if (item.get("metadata") or {}).get("name") == claim)
+    metadata = {key: value for key, value in template["metadata"].items() if key in {"labels", "annotations"}}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {**metadata, "name": name},
-        "spec": found.get("spec") or {},
+        "spec": template.get("spec") or {},
     }

@@ -87,8 +87,8 @@ class World:
     def deciding(self) -> tuple[tuple[Key, int], ...]:
         """What tells worlds apart in which pods are stored differently."""
         if self._deciding is None:
-            found = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
-            self._deciding = tuple(sorted(found))
+            result = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
+            self._deciding = tuple(sorted(result))
         return self._deciding
 
     @property
@@ -127,13 +127,13 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, item in value.items():
         if key in _AMOUNTS and isinstance(item, Mapping):
-            found[key] = {name: _amount(amount) for name, amount in item.items()}
+            result[key] = {name: _amount(amount) for name, amount in item.items()}
         elif item not in _DEFAULTS.get(key, ()) and key not in {"creationTimestamp", "name!"}:
-            found[key] = _plain(item)
-    return {key: item for key, item in found.items() if item not in ({}, [])}
+            result[key] = _plain(item)
+    return {key: item for key, item in result.items() if item not in ({}, [])}
 
 
 def _amount(value: Any) -> Any:

@@ -25,11 +25,11 @@ def lines(stream: Readable, *, size: int = _BUFFER) -> Iterator[memoryview]:
     buffer = bytearray(size)
     start = seen = end = 0
     while True:
-        found = buffer.find(b"\n", seen, end)
-        if found >= 0:
-            line = memoryview(buffer)[start : found + 1]
+        number = buffer.find(b"\n", seen, end)
+        if number >= 0:
+            line = memoryview(buffer)[start : number + 1]
             yield line
-            start = seen = found + 1
+            start = seen = number + 1
             continue
         if start:
             buffer[: end - start] = buffer[start:end]

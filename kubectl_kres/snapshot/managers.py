@@ -60,7 +60,7 @@ class ManagersText(ManagedMetadata, frozen=True):
 @cache
 def with_text(struct: Any) -> Any:
     """The same struct with its managers as text, where it has any."""
-    metadata = next((one.type for one in structs.fields(struct) if one.name == "metadata"), None)
+    metadata = next((field.type for field in structs.fields(struct) if field.name == "metadata"), None)
     if metadata is not ManagedMetadata:
         return struct
     own = ("metadata", ManagersText, ManagersText())
@@ -79,16 +79,16 @@ def kept(entry: ManagedFields) -> Any:
 @lru_cache(1000)
 def _kept_text(text: bytes) -> Raw | None:
     """As text. Pods of a workload come one after the other, and their trees are equal."""
-    found = _resource_fields(msgspec.json.decode(text))
-    return Raw(_ENCODER.encode(found)) if found else None
+    result = _resource_fields(msgspec.json.decode(text))
+    return Raw(_ENCODER.encode(result)) if result else None
 
 
 def _resource_fields(tree: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     # Most of it are leaves, which are empty.
     for key, below in tree.items() if isinstance(tree, dict) else ():
         if key in FIELDS:
-            found[key] = below
+            result[key] = below
         elif below and (part := _resource_fields(below)):
-            found[key] = part
-    return found
+            result[key] = part
+    return result

@@ -53,56 +53,56 @@ class _Hush:
         """The struct with everything in it hushed; itself if there is nothing to hide."""
         changes: dict[str, Any] = {}
         for field in item.__struct_fields__:
-            held = getattr(item, field)
-            kept = self._field(item, field, held)
-            if kept is not held and kept != held:
+            result = getattr(item, field)
+            kept = self._field(item, field, result)
+            if kept is not result and kept != result:
                 changes[field] = kept
         return structs.replace(item, **changes) if changes else item
 
-    def _field(self, item: Struct, field: str, held: Any) -> Any:
-        if field in {"security_context", "volume_claim_template", "pipeline_spec"} and not isinstance(held, Struct):
-            return held if held is None else {HIDDEN: True}
+    def _field(self, item: Struct, field: str, value: Any) -> Any:
+        if field in {"security_context", "volume_claim_template", "pipeline_spec"} and not isinstance(value, Struct):
+            return value if value is None else {HIDDEN: True}
         if isinstance(item, tekton.Step | tekton.Sidecar) and field in _ASIDE:
             return None
         if isinstance(item, tekton.Step | tekton.Sidecar | Variable):
-            return self._step(field, held)
+            return self._step(field, value)
         if isinstance(item, Param | DeclaredResult) and field == "properties":
-            return held and {key: {} for key in held}
+            return value and {key: {} for key in value}
         if (isinstance(item, Param) and field == "enum") or (isinstance(item, DeclaredResult) and field == "value"):
             return None
         if isinstance(item, WorkspaceDeclaration) and field == "mount_path":
-            return held and f"{_root(held)}x"
+            return value and f"{_root(value)}x"
         if isinstance(item, Param | When) and field in _TEXTS:
-            return self._values(held)
-        return self._below(held)
+            return self._values(value)
+        return self._below(value)
 
-    def _step(self, field: str, held: Any) -> Any:
+    def _step(self, field: str, value: Any) -> Any:
         if field == "script":
-            return _hidden(held)
+            return _hidden(value)
         if field == "working_dir":
-            return _place(held)
-        if field in {"command", "args"} and held:
-            return tuple(_hidden(word) for word in held)
+            return _place(value)
+        if field in {"command", "args"} and value:
+            return tuple(_hidden(word) for word in value)
         if field == "value":
-            return _hidden(held)
-        return self._below(held)
+            return _hidden(value)
+        return self._below(value)
 
-    def _below(self, held: Any) -> Any:
-        if isinstance(held, tuple):
-            return tuple(self._below(one) for one in held)
-        return self.of(held) if isinstance(held, Struct) else held
+    def _below(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(self._below(item) for item in value)
+        return self.of(value) if isinstance(value, Struct) else value
 
-    def _values(self, held: Any) -> Any:
+    def _values(self, value: Any) -> Any:
         """Texts as numbers, but for what they refer to, and the root that a working directory may have."""
-        if isinstance(held, str) and held.rstrip("/") != "/workspace":
-            found = _REFERENCE.findall(held)
-            number = f"{_root(held)}{len(self.numbers) + 1}"
-            return " ".join(found) if found or not held else self.numbers.setdefault(held, number)
-        if isinstance(held, list | tuple):
-            return type(held)(self._values(one) for one in held)
-        if isinstance(held, Mapping):
-            return {key: self._values(value) for key, value in held.items()}
-        return held
+        if isinstance(value, str) and value.rstrip("/") != "/workspace":
+            result = _REFERENCE.findall(value)
+            number = f"{_root(value)}{len(self.numbers) + 1}"
+            return " ".join(result) if result or not value else self.numbers.setdefault(value, number)
+        if isinstance(value, list | tuple):
+            return type(value)(self._values(item) for item in value)
+        if isinstance(value, Mapping):
+            return {key: self._values(value) for key, value in value.items()}
+        return value
 
 
 def _place(path: str) -> str:

@@ -50,7 +50,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     ``lean``: see ``Store.lean``.
     Raises SnapshotError for a file that is no snapshot, is not whole or comes from a newer version.
     """
-    found: list[tuple[str, list[Any]]] = []
+    pairs: list[tuple[str, list[Any]]] = []
     header = Header()
     covered: tuple[Covered, ...] = ()
     for line in _walk(path):
@@ -60,12 +60,12 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
             case _Line():
                 if line.kind not in without:
                     items, kept = _items(path, line), lean.get(line.kind)
-                    found.append((line.kind, items if kept is None else list(map(kept, items))))
+                    pairs.append((line.kind, items if kept is None else list(map(kept, items))))
             case SnapshotEnd():
                 covered = covered if line.coverage is None else line.coverage
-                if not without and line.objects != sum(len(items) for _, items in found):
+                if not without and line.objects != sum(len(items) for _, items in pairs):
                     raise _broken(path, "the number of objects is wrong")
-    store = _store(path, header, covered, found)
+    store = _store(path, header, covered, pairs)
     store.lean.update(lean)
     return store
 
@@ -89,9 +89,9 @@ def header(path: str) -> Header:
     return first
 
 
-def _store(path: str, header: Header, covered: tuple[Covered, ...], found: list[tuple[str, list[Any]]]) -> Store:
+def _store(path: str, header: Header, covered: tuple[Covered, ...], pairs: list[tuple[str, list[Any]]]) -> Store:
     store = Store(Origin("snapshot", path, header.server, header.time, header.context, reading=_flags(path)))
-    for kind, items in found:
+    for kind, items in pairs:
         for item in items:
             store.add(kind, item)
     for each in covered:
@@ -108,8 +108,8 @@ def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:
     """The header, the pages and, after the checksum agreed, the end."""
     with _opened(path) as stream:
         crc, header = 0, None
-        found = lines(stream)
-        for line in found:
+        result = lines(stream)
+        for line in result:
             if line[-1] != 0x0A:
                 raise _cut(path)
             if header is None:
@@ -117,7 +117,7 @@ def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:
                 yield header
             elif line[: len(END)] == END:
                 yield _end(path, line, crc)
-                if next(found, None) is not None:
+                if next(result, None) is not None:
                     raise _broken(path, "something follows its end")
                 return
             else:
@@ -138,10 +138,10 @@ def _header(path: str, line: memoryview) -> Header:
 
 
 def _line(path: str, line: memoryview) -> _Line:
-    found = _PAGE.match(line)
-    if found is None:
+    match = _PAGE.match(line)
+    if match is None:
         raise _broken(path, "a line is no page of objects")
-    return _Line(found[1].decode(), found[2] is not None, line)
+    return _Line(match[1].decode(), match[2] is not None, line)
 
 
 def _items(path: str, line: _Line) -> list[Any]:

@@ -68,13 +68,13 @@ def redact(item: T) -> T:
     """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
     changes: dict[str, Any] = _bare(item) if isinstance(item, DetailedSpec) else {}
     for part in _parts(type(item)):
-        held = getattr(item, part)
-        if isinstance(held, Struct):
-            kept = _metadata(held) if isinstance(held, Metadata) else redact(held)
-            if kept is not held:
+        result = getattr(item, part)
+        if isinstance(result, Struct):
+            kept = _metadata(result) if isinstance(result, Metadata) else redact(result)
+            if kept is not result:
                 changes[part] = kept
-        elif isinstance(held, tuple):
-            changes[part] = tuple(map(redact, held))
+        elif isinstance(result, tuple):
+            changes[part] = tuple(map(redact, result))
     return structs.replace(item, **changes) if changes else item
 
 
@@ -130,7 +130,9 @@ def _bare(spec: DetailedSpec) -> dict[str, Any]:
         "containers": _containers(spec.containers),
         "init_containers": _containers(spec.init_containers),
         "security_context": _kept(spec.security_context),
-        "volumes": tuple(_volume(number, one) for number, one in enumerate(volumes)) if volumes is not None else None,
+        "volumes": tuple(_volume(number, volume) for number, volume in enumerate(volumes))
+        if volumes is not None
+        else None,
         "node_selector": None,
         "tolerations": None,
         "service_account_name": "",
@@ -150,7 +152,7 @@ def _container(container: DetailedContainer) -> DetailedContainer:
         container,
         image_pull_policy=container.image_pull_policy if container.image_pull_policy in _PULLS else None,
         security_context=_kept(container.security_context),
-        ports=[_port(one) for one in container.ports] if isinstance(container.ports, list) else None,
+        ports=[_port(port) for port in container.ports] if isinstance(container.ports, list) else None,
         **{name: _probe(getattr(container, name)) for name in probes},
     )
 
@@ -187,4 +189,4 @@ def _kept(value: Any) -> Any:
             for key, inner in value.items()
             if key in _DECIDING and (key != "name" or _SYSCTL.match(str(inner)))
         }
-    return [_kept(one) for one in value] if isinstance(value, list) else value
+    return [_kept(item) for item in value] if isinstance(value, list) else value

@@ -24,8 +24,12 @@ def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) 
 def _terms(selector: Raw) -> Sequence[str]:
     """The selector as a query has it."""
     terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    for one in selector.get("matchExpressions") or ():
-        key, operator, values = str(one.get("key", "")), one.get("operator"), one.get("values") or ()
+    for match_expression in selector.get("matchExpressions") or ():
+        key, operator, values = (
+            str(match_expression.get("key", "")),
+            match_expression.get("operator"),
+            match_expression.get("values") or (),
+        )
         if operator in _SIGNS:
             terms.append(f"{key} {_SIGNS[operator]} ({','.join(map(str, values))})")
         else:
@@ -42,10 +46,10 @@ def parameters(
     """
     name = kind_name(api_version, kind)
     if reference is None:
-        states = [store.covered(one).state for one in store.asked(name)]
-        return [], next((one for one in ("absent", "read", "denied", "failed") if one in states), "unread")
+        states = [store.covered(need).state for need in store.asked(name)]
+        return [], next((item for item in ("absent", "read", "denied", "failed") if item in states), "unread")
     need = parameter_need(api_version, kind, namespace, reference)
-    held = [one.content for space in dict.fromkeys((need.namespace, "")) for one in store.all(name, space)]
-    if need.name and any((one.get("metadata") or {}).get("name") == need.name for one in held):
-        return held, "read"
-    return held, store.covered(need).state
+    contents = [item.content for space in dict.fromkeys((need.namespace, "")) for item in store.all(name, space)]
+    if need.name and any((content.get("metadata") or {}).get("name") == need.name for content in contents):
+        return contents, "read"
+    return contents, store.covered(need).state

@@ -58,13 +58,13 @@ class Sharing:
             for name, value in part.items():
                 if isinstance(value, str):
                     part[name] = self._texts.setdefault(value, value)
-        for one in part if isinstance(part, tuple) else ():
-            names = _CONTAINER if isinstance(one, Container) else _OF_CONTAINER
-            if isinstance(one, Container | ContainerStatus):
-                self._told(one, names[0])
-                self._same(one, names[1])
-            if isinstance(one, DetailedContainer):
-                self._same(one, _DETAILS)
+        for item in part if isinstance(part, tuple) else ():
+            names = _CONTAINER if isinstance(item, Container) else _OF_CONTAINER
+            if isinstance(item, Container | ContainerStatus):
+                self._told(item, names[0])
+                self._same(item, names[1])
+            if isinstance(item, DetailedContainer):
+                self._same(item, _DETAILS)
 
     def _told(self, holder: Any, names: tuple[str, ...]) -> None:
         """The same for texts."""
@@ -97,16 +97,16 @@ def share_with(before: Any, item: Any) -> None:
     """
     for (old, (texts, parts)), (new, _) in zip(_holders(before), _holders(item), strict=False):
         for name in (*texts, *parts):
-            part, held = getattr(new, name), getattr(old, name)
-            if part is held:
+            part, result = getattr(new, name), getattr(old, name)
+            if part is result:
                 continue
-            if part == held:
-                force_setattr(new, name, held)
-            elif isinstance(part, dict) and isinstance(held, dict):
-                part.update((key, text) for key, text in held.items() if part.get(key) == text)
+            if part == result:
+                force_setattr(new, name, result)
+            elif isinstance(part, dict) and isinstance(result, dict):
+                part.update((key, text) for key, text in result.items() if part.get(key) == text)
     for name in ("name", "uid"):
-        if getattr(item.metadata, name) == (held := getattr(before.metadata, name)):
-            force_setattr(item.metadata, name, held)
+        if getattr(item.metadata, name) == (result := getattr(before.metadata, name)):
+            force_setattr(item.metadata, name, result)
 
 
 def _holders(item: Any) -> Iterator[tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]]:

@@ -65,7 +65,7 @@ class Store:
         """Another store with the same objects; what is put into one of them is not in the other."""
         other = Store(self.origin)
         other.files, other.written, other.beneath = dict(self.files), dict(self.written), dict(self.beneath)
-        other._objects = {kind: {name: dict(held) for name, held in spaces.items()}
+        other._objects = {kind: {name: dict(space) for name, space in spaces.items()}
                           for kind, spaces in self._objects.items()}  # fmt: skip
         for need, coverage in self._coverage.items():
             other.cover(need, coverage)
@@ -107,8 +107,8 @@ class Store:
         """Objects of a kind sorted by namespace and name; ``namespace`` None: everywhere."""
         spaces = self._objects.get(kind, {})
         for space in sorted(spaces) if namespace is None else (namespace,):
-            held = spaces.get(space, {})
-            yield from (held[name] for name in sorted(held))
+            result = spaces.get(space, {})
+            yield from (result[name] for name in sorted(result))
 
     def keys(self, kind: str, namespace: str = "") -> Iterator[tuple[str, str]]:
         """Namespace and name of the objects of a kind, in no order; ``namespace`` empty: everywhere."""
@@ -171,7 +171,7 @@ class Store:
 
     def asked(self, kind: str) -> Iterator[Need]:
         """The reads of a kind that were tried."""
-        return (need for (one, _, _), needs in self._by_place.items() if one == kind for need in needs)
+        return (need for (name, _, _), needs in self._by_place.items() if name == kind for need in needs)
 
     def needs(self) -> dict[Need, Coverage]:
         return dict(self._coverage)

@@ -222,9 +222,9 @@ class Kres(App[None]):
         right: Line = [("warn", f"filter {safe(filtered)} ")] if filtered else ()
         self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
-        said = self._said or pane.status()
-        line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *said, ("", " ")]
-        self._bar("status").put(line if said else [("quiet", rule)])
+        texts = self._said or pane.status()
+        line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *texts, ("", " ")]
+        self._bar("status").put(line if texts else [("quiet", rule)])
         self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
         typing = self.screen_stack[0].has_class("typing")
         self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints(), width))
@@ -406,12 +406,12 @@ class Kres(App[None]):
 
     def do_suppose(self) -> None:
         ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
-        found = whatif.proposal(self.session.store, ref, name, now)
-        if found is None:
+        proposal = whatif.proposal(self.session.store, ref, name, now)
+        if proposal is None:
             self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
             return
-        self._aim = found.ref
-        self._type("suppose", found.text)
+        self._aim = proposal.ref
+        self._type("suppose", proposal.text)
 
     def _suppose(self, text: str) -> None:
         """Waits for what has to be read: what becomes of the number is said at a tick."""
@@ -419,16 +419,18 @@ class Kres(App[None]):
             return
         change = self.session.what_if
         try:
-            one = whatif.tried((change.real if change else self.session).store, self._aim, text)
+            typed_number = whatif.tried((change.real if change else self.session).store, self._aim, text)
         except KresError as error:
             self.say(safe(error.message), "warn")
             return
-        if change is not None and any(other.placed.namespace != one.placed.namespace for other in change.tries):
+        if change is not None and any(
+            other.placed.namespace != typed_number.placed.namespace for other in change.tries
+        ):
             self.say("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
             return
         # A number that is tried again takes the place of the one before.
-        others = tuple(other for other in (change.tries if change else ()) if other.value != one.value)
-        self._tries = (*others, one)
+        others = tuple(other for other in (change.tries if change else ()) if other.value != typed_number.value)
+        self._tries = (*others, typed_number)
         self._wanted = None
         self._want()
         self.say("looking what becomes of it")
@@ -441,15 +443,15 @@ class Kres(App[None]):
             return
         tries, self._tries = self._tries, ()
         try:
-            found, after = whatif.played(real, tries)
+            change_report, after = whatif.played(real, tries)
         except KresError as error:
             self.say(safe(error.message), "bad")
             return
-        if refused := next((step for step in found.steps if not step.allowed), None):
+        if refused := next((step for step in change_report.steps if not step.allowed), None):
             self.say(safe(f"refused: {refused.message}"), "bad")
             return
         trail = [place for place in self.history.trail if place.view != "whatif"]
-        self._exchange(whatif.supposing(real, tries, found, after), History((*trail, Location("whatif"))))
+        self._exchange(whatif.supposing(real, tries, change_report, after), History((*trail, Location("whatif"))))
 
     def do_unsuppose(self) -> None:
         change = self.session.what_if
@@ -458,7 +460,7 @@ class Kres(App[None]):
             return
         trail = tuple(place for place in self.history.trail if place.view != "whatif")
         self._exchange(change.real, History(trail or (HOME,)))
-        self.copy("; ".join(one.command for one in change.tries), "what would make it so")
+        self.copy("; ".join(typed_number.command for typed_number in change.tries), "what would make it so")
 
     def _exchange(self, session: Session, history: History) -> None:
         """Other objects under the same app."""
@@ -527,15 +529,15 @@ class Kres(App[None]):
 
     def action_run(self, text: str) -> None:
         """What was typed behind ``:``, or stands behind a key of the user's."""
-        found = commands.meant(self.session.setting.hotkeys.get(text, text), self.session)
-        if found.quit:
+        result = commands.meant(self.session.setting.hotkeys.get(text, text), self.session)
+        if result.quit:
             self.exit()
-        elif found.context:
-            self.switch(found.context)
-        elif found.place is not None:
-            self.go(found.place, fresh=True)
-        elif found.fault:
-            self.say(safe(found.fault), "warn")
+        elif result.context:
+            self.switch(result.context)
+        elif result.place is not None:
+            self.go(result.place, fresh=True)
+        elif result.fault:
+            self.say(safe(result.fault), "warn")
 
     def switch(self, context: str) -> None:
         """The same screen on another cluster; nothing of this one is kept."""

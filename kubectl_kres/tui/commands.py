@@ -35,10 +35,10 @@ def meant(text: str, session: Session) -> Meant:
     word, _, more = text.strip().partition(" ")
     # Once: an alias may go by the name of what it stands for.
     text = f"{session.setting.aliases.get(word, word)} {more}".strip()
-    said = _parted(text)
-    if not said:
+    texts = _parted(text)
+    if not texts:
         return Meant()
-    head, rest = said[0].lower(), said[1:]
+    head, rest = texts[0].lower(), texts[1:]
     for names, place in ((_HELP, Location("help")), (_KINDS, Location("kinds")), (_OVERVIEW, HOME)):
         if head in names:
             return Meant(place)
@@ -74,31 +74,31 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
     names = [word for word in names if word not in _ALL]
     namespace = "" if set(rest) & set(_ALL) else session.namespace
     if names and (not _is_namespace(names[0], session) or listing.id == "pools"):
-        found = _object(head, names, session)
-        if found.place is not None or listing.scoped:
-            return found
+        result = _object(head, names, session)
+        if result.place is not None or listing.scoped:
+            return result
     if names and not listing.scoped:
         return Meant(Location("pods", names[0], filter=filtered))
     namespace = names[0] if names else namespace
     return Meant(Location(listing.id, namespace if listing.scoped else "", filter=filtered))
 
 
-def start(said: Sequence[str], session: Session) -> Trail:
+def start(texts: Sequence[str], session: Session) -> Trail:
     """The trail that the words of a command line lead to. Raises UsageError for a word that names nothing."""
-    if not said:
+    if not texts:
         return (HOME,)
-    head, _, tail = said[0].partition("/")
-    names = [*([tail] if tail else []), *said[1:]]
+    head, _, tail = texts[0].partition("/")
+    names = [*([tail] if tail else []), *texts[1:]]
     if len(names) > 1:
-        raise UsageError(f"tui takes one resource and one name, not {' '.join(said)}")
+        raise UsageError(f"tui takes one resource and one name, not {' '.join(texts)}")
     kind = find_kind(head)
     if names and kind is not None and has_screen(kind):
-        found = _named(kind, names[0], _held(kind, names[0], session))
+        result = _named(kind, names[0], _held(kind, names[0], session))
     else:
-        found = meant(" ".join([head, *names]), session)
-    if found.place is None:
-        raise UsageError(found.fault or f'no screen "{said[0]}"')
-    return (HOME,) if found.place == HOME else (HOME, found.place)
+        result = meant(" ".join([head, *names]), session)
+    if result.place is None:
+        raise UsageError(result.fault or f'no screen "{texts[0]}"')
+    return (HOME,) if result.place == HOME else (HOME, result.place)
 
 
 def _held(kind: Kind, name: str, session: Session) -> Sequence[str]:
@@ -115,15 +115,15 @@ def _parted(text: str) -> list[str]:
     """The words. ``pod/web`` is a type and a name; ``shop/web`` further on a namespace and what is filtered by."""
     head, *rest = text.split() or [""]
     kind, slash, name = head.partition("/")
-    found = [kind, name] if slash and kind and name else [head.replace("/", " /", 1)] if kind and slash else [head]
+    texts = [kind, name] if slash and kind and name else [head.replace("/", " /", 1)] if kind and slash else [head]
     for word in rest:
         before, slash, after = word.partition("/")
-        found += [before, f"/{after}"] if slash and before and "=" not in word else [word]
-    return " ".join(found).split()
+        texts += [before, f"/{after}"] if slash and before and "=" not in word else [word]
+    return " ".join(texts).split()
 
 
 def _is_namespace(word: str, session: Session) -> bool:
-    known = {one.metadata.name for one in session.store.all("Namespace")}
+    known = {namespace.metadata.name for namespace in session.store.all("Namespace")}
     return word in known or word in session.recent or not known
 
 
@@ -161,9 +161,9 @@ def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
         return [names[1]]
     if session.namespace:
         return [session.namespace]
-    found = [one.metadata.namespace for one in session.store.all(kind.kind) if one.metadata.name == names[0]]
+    namespaces = [item.metadata.namespace for item in session.store.all(kind.kind) if item.metadata.name == names[0]]
     places = session.setting.places
-    return found if found or places is None else list(places(kind, names[0]))
+    return namespaces if namespaces or places is None else list(places(kind, names[0]))
 
 
 def words(text: str, session: Session) -> Iterator[str]:
@@ -171,16 +171,16 @@ def words(text: str, session: Session) -> Iterator[str]:
     head, blank, rest = text.partition(" ")
     if not blank:
         every = (*list_registry.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())
-        yield from dict.fromkeys(one for one in every if one.startswith(head.lower()))
+        yield from dict.fromkeys(name for name in every if name.startswith(head.lower()))
         return
     if head in _CONTEXT:
         yield from (f"{head} {name}" for name in session.setting.contexts() if name.startswith(rest))
         return
     listing = list_registry.find(head)
     kind = find_kind(head)
-    names = [one.metadata.name for one in session.store.all("Namespace")] if listing is not None else []
+    names = [namespace.metadata.name for namespace in session.store.all("Namespace")] if listing is not None else []
     if kind is not None:
-        names += [one.metadata.name for one in session.store.all(kind.kind, session.namespace or None)]
+        names += [item.metadata.name for item in session.store.all(kind.kind, session.namespace or None)]
     yield from (f"{head} {name}" for name in dict.fromkeys(names) if name.startswith(rest))
 
 

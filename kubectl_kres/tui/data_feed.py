@@ -145,9 +145,9 @@ class ReadOnce:
             return
         self._source.fill([need])
         coverage = self._source.store.covered(need)
-        found = self._source.store.get(need.kind, need.name, need.namespace)
-        if found is not None:
-            yield [found]
+        result = self._source.store.get(need.kind, need.name, need.namespace)
+        if result is not None:
+            yield [result]
         elif not coverage.known:
             raise coverage.error()
 

@@ -133,34 +133,34 @@ MOVING = (
 
 def moves() -> list[BindingType]:
     """The bindings of a widget that has lines: a table opens a row, a text copies the command to type in it."""
-    found: list[BindingType] = [Binding(keys, action, show=False) for keys, action in _MOVES]
-    return [*found, Binding("enter", "open", show=False)]
+    result: list[BindingType] = [Binding(keys, action, show=False) for keys, action in _MOVES]
+    return [*result, Binding("enter", "open", show=False)]
 
 
 def bindings() -> list[BindingType]:
     """All keys, as actions of the app."""
-    found: list[BindingType] = [
+    result: list[BindingType] = [
         Binding(key.keys, f"app.act('{key.id}')", key.word, show=False, priority=key.id in STARTING)
         for key in KEYS
         if key.id != "palette"
     ]
-    found += [Binding(way, f"app.act('{way}')", show=False) for way in ("left", "right")]
-    return [*found, *(Binding(key, f"app.changing('{key}')", show=False) for key in (*CHANGING, *ELSEWHERE))]
+    result += [Binding(way, f"app.act('{way}')", show=False) for way in ("left", "right")]
+    return [*result, *(Binding(key, f"app.changing('{key}')", show=False) for key in (*CHANGING, *ELSEWHERE))]
 
 
 def hints(ids: Iterable[str]) -> list[tuple[str, str]]:
     """What the footer says: key and word."""
-    return [(BY_ID[one].shown, BY_ID[one].word) for one in ids]
+    return [(BY_ID[name].shown, BY_ID[name].word) for name in ids]
 
 
 def groups() -> dict[str, list[Key]]:
     """The keys as the help lists them; the digits are one line."""
-    found: dict[str, list[Key]] = {}
+    keys: dict[str, list[Key]] = {}
     for key in KEYS:
         if not key.id.startswith("ns-") or key.id == "ns-all":
-            found.setdefault(key.group, []).append(key)
+            keys.setdefault(key.group, []).append(key)
         elif key.id == "ns-1":
-            found["everywhere"].append(
+            keys["everywhere"].append(
                 Key("ns-1", "1", "1-9", "namespace", "one of the namespaces in the header, the last used first")
             )
-    return found
+    return keys

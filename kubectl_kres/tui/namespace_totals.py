@@ -43,10 +43,10 @@ class Adder:
                 self._at = next(iter(self._waiting))
                 self._waiting.pop(self._at)
                 self._work = self._added(self._at, server)
-            found = next(self._work, None)
-            if found is not None:
+            namespace_sums = next(self._work, None)
+            if namespace_sums is not None:
                 self._work = None
-                self.done[self._at] = found
+                self.done[self._at] = namespace_sums
                 finished.add(self._at)
         return finished
 
@@ -57,4 +57,6 @@ class Adder:
                 adding.add(pod)
             if count % _CHUNK == 0:
                 yield None
-        yield next((one for one in adding.sums() if not one.total), NamespaceSums(namespace))
+        yield next(
+            (namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total), NamespaceSums(namespace)
+        )

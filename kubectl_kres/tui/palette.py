@@ -67,8 +67,8 @@ class Screens(_Offers):
         for listing in LISTINGS.values():
             place = Location(listing.id, app.session.namespace if listing.scoped else "")
             yield Offer(listing.id, listing.about, partial(app.go, place, fresh=True))
-        for one in app.session.store.all("Namespace"):
-            name = one.metadata.name
+        for namespace in app.session.store.all("Namespace"):
+            name = namespace.metadata.name
             about = "the pods of this namespace"
             yield Offer(f"namespace {safe(name)}", about, partial(app.go, Location("pods", name), fresh=True))
 

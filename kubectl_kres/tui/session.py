@@ -114,19 +114,19 @@ class Session:
     def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
         """What is made of all objects of some kinds, made anew only once one of them has changed."""
         stamp = self.store.revision(*kinds)
-        held = self._made.get(kinds)
-        if held is None or held[0] != stamp:
-            held = self._made[kinds] = (stamp, make(self.store))
-        found: T = held[1]
-        return found
+        outcome = self._made.get(kinds)
+        if outcome is None or outcome[0] != stamp:
+            outcome = self._made[kinds] = (stamp, make(self.store))
+        result: T = outcome[1]
+        return result
 
     def once(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
         """What is made of an object alone, made anew only once it is another one."""
-        held = self._kept.get(ref)
-        if held is None or held[0] is not item:
-            held = self._kept[ref] = (item, make())
-        found: T = held[1]
-        return found
+        outcome = self._kept.get(ref)
+        if outcome is None or outcome[0] is not item:
+            outcome = self._kept[ref] = (item, make())
+        result: T = outcome[1]
+        return result
 
     def want(self, needs: Iterable[Need]) -> None:
         """What the screens on the way depend on; all else is read no more."""
@@ -155,12 +155,12 @@ class Session:
 
     def digits(self) -> tuple[str, ...]:
         """The namespaces behind the keys 1 to 9: the last used, then by name."""
-        found = dict.fromkeys(self.recent)
-        for one in self.store.all("Namespace"):
-            if len(found) >= _DIGITS:
+        fromkeys = dict.fromkeys(self.recent)
+        for namespace in self.store.all("Namespace"):
+            if len(fromkeys) >= _DIGITS:
                 break
-            found[one.metadata.name] = None
-        return tuple(found)[:_DIGITS]
+            fromkeys[namespace.metadata.name] = None
+        return tuple(fromkeys)[:_DIGITS]
 
     def command(self, words: str, namespace: str | None = None) -> str:
         """What prints the same. ``namespace`` empty: of all."""

@@ -33,11 +33,11 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
     silent = termios.tcgetattr(sys.stdin)
     # Ctrl-c still ends the program.
     silent[3] &= ~(termios.ECHO | termios.ICANON)
-    said = StringIO()
+    text = StringIO()
     try:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
         _write(_ENTER + drawn(origin, way, os.get_terminal_size(sys.stdout.fileno()), ascii_only=ascii_only))
-        with redirect_stderr(said):
+        with redirect_stderr(text):
             yield
     except BaseException:
         # The terminal itself may be gone.
@@ -48,7 +48,7 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
         with suppress(termios.error):
             termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
         if sys.stderr is not None:
-            sys.stderr.write(said.getvalue())
+            sys.stderr.write(text.getvalue())
 
 
 def drawn(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:

@@ -72,24 +72,26 @@ class WhatIf(Struct, frozen=True):
 
     def concerns(self, ref: ObjectRef) -> bool:
         """Whether an object, or something in a namespace, is different."""
-        return ref in self.refs or (ref.kind == "Namespace" and any(one.namespace == ref.name for one in self.refs))
+        return ref in self.refs or (
+            ref.kind == "Namespace" and any(object_ref.namespace == ref.name for object_ref in self.refs)
+        )
 
     @property
     def words(self) -> str:
         """What was typed, one after the other."""
-        return ", ".join(one.words for one in self.tries)
+        return ", ".join(typed_number.words for typed_number in self.tries)
 
     @property
     def short(self) -> str:
         """The same without kinds."""
-        return ", ".join(one.words.partition("/")[2] for one in self.tries)
+        return ", ".join(typed_number.words.partition("/")[2] for typed_number in self.tries)
 
     @property
     def flags(self) -> str:
         """The words with which ``simulate`` prints what it comes to."""
-        spaces = [one.placed.namespace for one in self.tries if one.placed.namespace]
+        spaces = [typed_number.placed.namespace for typed_number in self.tries if typed_number.placed.namespace]
         where = f" -n {shlex.quote(spaces[0])}" if spaces else ""
-        return f"simulate {' '.join(one.flag for one in self.tries)}{where}"
+        return f"simulate {' '.join(typed_number.flag for typed_number in self.tries)}{where}"
 
 
 class Proposal(Struct, frozen=True):
@@ -110,7 +112,7 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
     if ref.kind in _AMOUNTS:
         amounts = _inside(raw_of(item), _AMOUNTS[ref.kind])
         if name not in amounts:
-            name = max(amounts, key=lambda one: _share(item, one, amounts[one]), default="")
+            name = max(amounts, key=lambda name: _share(item, name, amounts[name]), default="")
         return Proposal(ref, f"{name}={amounts[name]}") if name else None
     if name and template_in(raw_of(item)) is not None:
         return Proposal(ref, f"{name}={now}")
@@ -170,7 +172,7 @@ def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str
         raise UsageError(f"{label}: replicas, or CONTAINER.requests.NAME or CONTAINER.limits.NAME is expected")
     steps, template = place
     for group in _GROUPS:
-        if any(one.get("name") == container for one in template["spec"].get(group) or ()):
+        if any(item.get("name") == container for item in template["spec"].get(group) or ()):
             way = [*steps, "spec", group]
             return [*((step, False) for step in way), (container, True), ("resources", False), (side, False),
                     (resource, True)]  # fmt: skip
@@ -191,14 +193,16 @@ def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
     node: Any = raw
     for step in path:
         node = node.get(step) or {}
-    found: Mapping[str, Any] = node
-    return found
+    result: Mapping[str, Any] = node
+    return result
 
 
 def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[Need]:
     """What has to be read before it can be said what becomes of the change."""
-    spaces = tuple(dict.fromkeys(one.placed.namespace for one in tries if one.placed.namespace))
-    kinds = {key_of_step(one.placed.step)[0] for one in tries}
+    spaces = tuple(
+        dict.fromkeys(typed_number.placed.namespace for typed_number in tries if typed_number.placed.namespace)
+    )
+    kinds = {key_of_step(typed_number.placed.step)[0] for typed_number in tries}
     # A pool changes quotas of any namespace.
     yield from namespace_needs([""] if kinds & set(POOLED) else spaces)
     yield from plugin_needs(store, spaces)
@@ -208,22 +212,24 @@ def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[Need]:
 
 def played(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, Altered]:
     """What becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
-    store, steps = session.store, tuple(one.placed for one in tries)
-    spaces = tuple(dict.fromkeys(one.namespace for one in steps if one.namespace))
+    store, steps = session.store, tuple(typed_number.placed for typed_number in tries)
+    spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
     outcome = carried_out(store, steps, session.server, spaces)
     unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required)))
-    found = report(outcome)
-    found = replace(found, notes=(*found.notes, *session.supposed), unseen=unseen, complete=not unseen)
-    return found, altered(store, steps, outcome, found)
+    change_report = report(outcome)
+    change_report = replace(
+        change_report, notes=(*change_report.notes, *session.supposed), unseen=unseen, complete=not unseen
+    )
+    return change_report, altered(store, steps, outcome, change_report)
 
 
-def supposing(real: Session, tries: Sequence[TypedNumber], found: ChangeReport, after: Altered) -> Session:
+def supposing(real: Session, tries: Sequence[TypedNumber], change_report: ChangeReport, after: Altered) -> Session:
     """A session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
     after.applied(store)
     session = Session(store, _Mirror(real, after.refs), real.setting, real.namespace)
     session.recent = list(real.recent)
-    session.what_if = WhatIf(real, tuple(tries), found, after.refs)
+    session.what_if = WhatIf(real, tuple(tries), change_report, after.refs)
     session.adder.touch(ObjectRef("Pod", name, space) for space, name in store.keys("Pod"))
     return session
 

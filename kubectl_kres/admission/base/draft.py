@@ -89,14 +89,14 @@ class Draft:
 
     def values(self) -> dict[str, Quantity]:
         """Every request, limit and overhead by its path."""
-        found = {
+        quantities = {
             slot.at(side, name): quantity
             for slot in self.slots()
             for side in SIDES
             for name, quantity in slot.side(side).items()
         }
-        found.update({f"spec.overhead[{name}]": quantity for name, quantity in self.overhead.items()})
-        return found
+        quantities.update({f"spec.overhead[{name}]": quantity for name, quantity in self.overhead.items()})
+        return quantities
 
 
 class Put(NamedTuple):
@@ -135,17 +135,17 @@ def parse_list(
     """
     if not raw:
         return {}
-    found: Quantities = {}
+    quantities: Quantities = {}
     for name, value in raw.items():
         try:
-            found[name] = read(value)
+            quantities[name] = read(value)
         except QuantityError as error:
             raise Unparsable(f"{path}[{name}]", error) from error
         if journal is not None:
             written, kept = ("0" if value is None else str(value)), str(stored(value))
             if written != kept:
                 journal.append(Set(f"{path}[{name}]", "quantity/canonical", kept, written))
-    return found
+    return quantities
 
 
 def round_up(draft: Draft) -> None:

@@ -13,7 +13,7 @@ def selects(selector: Raw, labels: Raw) -> bool:
     """Of a selector that is valid."""
     if any(labels.get(key) != value for key, value in mapping(selector, "matchLabels").items()):
         return False
-    return all(_meets(one, labels) for one in items(selector, "matchExpressions"))
+    return all(_meets(item, labels) for item in items(selector, "matchExpressions"))
 
 
 def _meets(expression: Raw, labels: Raw) -> bool:
@@ -39,8 +39,8 @@ def shown_selector(selector: Raw) -> dict[str, Any]:
     expressions: Sequence[Raw] = items(selector, "matchExpressions")
     if expressions:
         shown["matchExpressions"] = [
-            {"key": text(one, "key"), "operator": text(one, "operator")}
-            | ({"values": texts(one, "values")} if texts(one, "values") else {})
-            for one in expressions
+            {"key": text(expression, "key"), "operator": text(expression, "operator")}
+            | ({"values": texts(expression, "values")} if texts(expression, "values") else {})
+            for expression in expressions
         ]
     return shown

@@ -64,15 +64,15 @@ def header_faults(name: str) -> Iterator[str]:
 def address_faults(address: str, server: Server) -> Iterator[str]:
     """Source: apimachinery util/validation parseIP."""
     try:
-        found = ipaddress.ip_address(re.sub(r"\b0+(?=\d)", "", address) if ":" not in address else address)
+        result = ipaddress.ip_address(re.sub(r"\b0+(?=\d)", "", address) if ":" not in address else address)
     except ValueError:
-        found = None
-    if found is None or "%" in address:
+        result = None
+    if result is None or "%" in address:
         yield "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
     elif server.on("StrictIPCIDRValidation"):
-        if isinstance(found, ipaddress.IPv4Address) and str(found) != address:
+        if isinstance(result, ipaddress.IPv4Address) and str(result) != address:
             yield "must not have leading 0s"
-        elif isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        elif isinstance(result, ipaddress.IPv6Address) and result.ipv4_mapped is not None:
             yield "must not be an IPv4-mapped IPv6 address"
 
 

@@ -19,8 +19,8 @@ def parse(text: str) -> Version | None:
     Of a server that emulates another version the rules are those of that one.
     """
     emulated = _EMULATED.fullmatch(text)
-    found = _VERSION.fullmatch(emulated[1] if emulated else text)
-    return (int(found[1]), int(found[2])) if found else None
+    match = _VERSION.fullmatch(emulated[1] if emulated else text)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def nearest(text: str) -> tuple[Version, str]:

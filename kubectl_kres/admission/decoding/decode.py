@@ -66,8 +66,8 @@ def _faults(value: Any, tree: _Tree, path: str) -> Iterator[Unparsable]:
     if tree == _ONE:
         yield from _fault(value, path)
     elif isinstance(tree, list):
-        for index, held in enumerate(value if isinstance(value, list | tuple) else ()):
-            yield from _faults(held, tree[0], f"{path}[{index}]")
+        for index, item in enumerate(value if isinstance(value, list | tuple) else ()):
+            yield from _faults(item, tree[0], f"{path}[{index}]")
     elif isinstance(value, Mapping):
         for key in sorted(value):
             if tree == _LIST:

@@ -36,18 +36,22 @@ def _kept(
 ) -> tuple[Container, ...] | None:
     if containers is None:
         return None
-    found = containers
+    result = containers
     if not claims:
-        found = tuple(
-            structs.replace(one, resources=structs.replace(one.resources, claims=None)) if one.resources else one
-            for one in found
+        result = tuple(
+            structs.replace(container, resources=structs.replace(container.resources, claims=None))
+            if container.resources
+            else container
+            for container in result
         )
     if not rules:
-        found = tuple(
-            one if init and one.restart_policy == "Always" else structs.replace(one, restart_policy=None)
-            for one in found
-        )  # fmt: skip
-    return found
+        result = tuple(
+            container
+            if init and container.restart_policy == "Always"
+            else structs.replace(container, restart_policy=None)
+            for container in result
+        )
+    return result
 
 
 def without_gated(raw: Raw, server: Server) -> Raw:
@@ -61,17 +65,17 @@ def without_gated(raw: Raw, server: Server) -> Raw:
         kept.pop("resourceClaims", None)
     for key in ("containers", "initContainers"):
         if isinstance(kept.get(key), list):
-            kept[key] = [_kept_raw(one, claims=claims, rules=rules, init=key != "containers") for one in kept[key]]
+            kept[key] = [_kept_raw(item, claims=claims, rules=rules, init=key != "containers") for item in kept[key]]
     return {**raw, "spec": kept}
 
 
-def _kept_raw(one: Raw, *, claims: bool, rules: bool, init: bool) -> Raw:
-    kept = dict(one)
-    if not claims and "claims" in mapping(one, "resources"):
-        kept["resources"] = {key: value for key, value in mapping(one, "resources").items() if key != "claims"}
+def _kept_raw(raw: Raw, *, claims: bool, rules: bool, init: bool) -> Raw:
+    kept = dict(raw)
+    if not claims and "claims" in mapping(raw, "resources"):
+        kept["resources"] = {key: value for key, value in mapping(raw, "resources").items() if key != "claims"}
     if not rules:
         kept.pop("restartPolicyRules", None)
-        if not (init and one.get("restartPolicy") == "Always"):
+        if not (init and raw.get("restartPolicy") == "Always"):
             kept.pop("restartPolicy", None)
     return kept
 
@@ -82,17 +86,19 @@ def with_known_volumes(raw: Raw, server: Server) -> Raw:
     Source: api/pod/util.go dropImageVolumes.
     """
     spec = mapping(raw, "spec")
-    names = {text(one, "name") for one in items(spec, "volumes") if pointer(one, "image") is not None}
+    names = {text(item, "name") for item in items(spec, "volumes") if pointer(item, "image") is not None}
     if server.on("ImageVolume") or not names:
         return raw
-    kept = {**spec, "volumes": [one for one in items(spec, "volumes") if pointer(one, "image") is None]}
+    kept = {**spec, "volumes": [item for item in items(spec, "volumes") if pointer(item, "image") is None]}
     for key in ("containers", "initContainers", "ephemeralContainers"):
         if isinstance(spec.get(key), list):
             kept[key] = [
                 {
-                    **one,
-                    "volumeMounts": [mount for mount in items(one, "volumeMounts") if text(mount, "name") not in names],
+                    **item,
+                    "volumeMounts": [
+                        mount for mount in items(item, "volumeMounts") if text(mount, "name") not in names
+                    ],
                 }
-                for one in items(spec, key)
+                for item in items(spec, key)
             ]
     return {**raw, "spec": kept}

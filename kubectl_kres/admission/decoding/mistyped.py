@@ -35,9 +35,9 @@ class ValuePlace(Struct, frozen=True):
         """Of an item of the list or map that stands here."""
         return ValuePlace(self.struct, self.go_path, f"{self.path}{place}")
 
-    def unfit(self, held: Any, go: str, *, number: bool) -> str:
+    def unfit(self, value: Any, go: str, *, number: bool) -> str:
         """What encoding/json says of a value that the type ``go`` cannot hold; ``number``: it names the number, too."""
-        shown = f"{json_type(held)} {held}" if number else json_type(held)
+        shown = f"{json_type(value)} {value}" if number else json_type(value)
         return f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
 
 
@@ -69,63 +69,63 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
     """Of an object. ``go_path`` names fields alone, as the server does, ``path`` also the places of lists."""
     fields, leaves, between = table().types[struct], table().leaves.get(struct, {}), table().inlined.get(struct, {})
     for key in sorted(set(value) & set(fields)):
-        held, inner = value[key], fields[key]
+        result, inner = value[key], fields[key]
         name = f"{between.get(key, '')}{key}"
         at = ValuePlace(struct, f"{go_path}.{name}" if go_path else name, f"{path}.{key}" if path else key)
-        if held is None:
+        if result is None:
             continue
         if inner:
-            yield from _of_structs(held, inner, at)
+            yield from _of_structs(result, inner, at)
         elif key in leaves:
-            yield from _of_leaf(held, leaves[key], at)
+            yield from _of_leaf(result, leaves[key], at)
 
 
-def _fault(at: ValuePlace, held: Any, go: str, wanted: str) -> Mistyped:
-    found = json_type(held)
-    text = at.unfit(held, go, number=found == "number" and wanted == "integer")
-    return Mistyped(text, at.path, _WORDS.get(found, found), wanted)
+def _fault(at: ValuePlace, value: Any, go: str, wanted: str) -> Mistyped:
+    name = json_type(value)
+    text = at.unfit(value, go, number=name == "number" and wanted == "integer")
+    return Mistyped(text, at.path, _WORDS.get(name, name), wanted)
 
 
-def _of_structs(held: Any, inner: str, at: ValuePlace) -> Iterator[Mistyped]:
+def _of_structs(value: Any, inner: str, at: ValuePlace) -> Iterator[Mistyped]:
     name = inner.removeprefix("[]")
     if name == inner:
-        if isinstance(held, Mapping):
-            yield from _of_fields(held, name, at.go_path, at.path)
+        if isinstance(value, Mapping):
+            yield from _of_fields(value, name, at.go_path, at.path)
         else:
-            yield _fault(at, held, f"v1.{name}", "map")
-    elif json_type(held) == "array":
-        for index, item in enumerate(held):
+            yield _fault(at, value, f"v1.{name}", "map")
+    elif json_type(value) == "array":
+        for index, item in enumerate(value):
             if item is not None:
                 yield from _of_structs(item, name, at.within(f"[{index}]"))
     else:
-        yield _fault(at, held, f"[]v1.{name}", "list")
+        yield _fault(at, value, f"[]v1.{name}", "list")
 
 
-def _of_leaf(held: Any, leaf: str, at: ValuePlace) -> Iterator[Mistyped]:
+def _of_leaf(value: Any, leaf: str, at: ValuePlace) -> Iterator[Mistyped]:
     kind, _, shown = leaf.partition(":")
     for mark, form, wanted in (("[]", "array", "list"), ("map[string]", "object", "map")):
         if not kind.startswith(mark):
             continue
         inner = leaf.removeprefix(mark)
-        if json_type(held) != form:
-            yield _fault(at, held, f"{mark}{inner.partition(':')[2] or inner}", wanted)
+        if json_type(value) != form:
+            yield _fault(at, value, f"{mark}{inner.partition(':')[2] or inner}", wanted)
             return
-        for place, item in enumerate(held) if form == "array" else sorted(held.items()):
+        for place, item in enumerate(value) if form == "array" else sorted(value.items()):
             if item is not None:
                 yield from _of_leaf(item, inner, at.within(f"[{place}]"))
         return
-    yield from _of_scalar(held, kind, shown or kind, at)
+    yield from _of_scalar(value, kind, shown or kind, at)
 
 
-def _of_scalar(held: Any, kind: str, shown: str, at: ValuePlace) -> Iterator[Mistyped]:
-    found = json_type(held)
-    if kind == "map" and found != "object":
-        yield _fault(at, held, shown, "map")
-    elif kind in {"string", "bool"} and found != kind:
-        yield _fault(at, held, shown, _WORDS.get(kind, kind))
-    elif kind in _BITS and not _fits(held, found, _BITS[kind]):
-        yield _fault(at, held, shown, "integer" if found == "number" else "number")
+def _of_scalar(value: Any, kind: str, shown: str, at: ValuePlace) -> Iterator[Mistyped]:
+    text = json_type(value)
+    if kind == "map" and text != "object":
+        yield _fault(at, value, shown, "map")
+    elif kind in {"string", "bool"} and text != kind:
+        yield _fault(at, value, shown, _WORDS.get(kind, kind))
+    elif kind in _BITS and not _fits(value, text, _BITS[kind]):
+        yield _fault(at, value, shown, "integer" if text == "number" else "number")
 
 
-def _fits(held: Any, found: str, bits: int) -> bool:
-    return found == "number" and isinstance(held, int) and -(2**bits) <= held < 2**bits
+def _fits(value: Any, name: str, bits: int) -> bool:
+    return name == "number" and isinstance(value, int) and -(2**bits) <= value < 2**bits

@@ -65,7 +65,7 @@ def better_place(kind: str, path: str) -> str:
     In order: the same name in a field beside it (``limits`` for ``resources.limits``), the same name further out, a
     name that is written alike.
     """
-    steps = [(found[1], found[2] or "") for found in _STEP.finditer(path)]
+    steps = [(match[1], match[2] or "") for match in _STEP.finditer(path)]
     *outer, (name, _) = steps
     types = [kind]
     for field, _ in outer:
@@ -90,13 +90,13 @@ def _joined(steps: Sequence[tuple[str, str]]) -> list[str]:
 
 def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
     fields = table().types[name]
-    for key, held in value.items():
+    for key, entry in value.items():
         at = f"{path}.{key}" if path else str(key)
         inner = fields.get(key)
         if inner is None:
             yield at
         elif inner:
-            for place, item in _held(held, at) if inner.startswith("[]") else [(at, held)]:
+            for place, item in _held(entry, at) if inner.startswith("[]") else [(at, entry)]:
                 if isinstance(item, Mapping):
                     yield from _unknown(item, inner.removeprefix("[]"), place)
 

@@ -150,9 +150,9 @@ def smallest(root: Cgroup, container: str, file: str) -> tuple[str, int] | None:
     Of ``cpu.max`` it is the first number, the microseconds in a period. None: there is none.
     """
     limits = [
-        (one.path, int(value.value.partition(" ")[0]))
-        for one in reversed(_way(root, container))
-        for value in one.values
+        (cgroup.path, int(value.value.partition(" ")[0]))
+        for cgroup in reversed(_way(root, container))
+        for value in cgroup.values
         if value.file == file and value.value.partition(" ")[0].isdigit()
     ]
     return min(limits, key=lambda limit: limit[1], default=None)

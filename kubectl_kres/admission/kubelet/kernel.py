@@ -94,7 +94,7 @@ def oom_score(draft: Draft, slot: Slot, qos_class: str, capacity: int) -> int | 
     extra = unassigned(draft)
     score = _score(_bytes(slot) + extra, capacity)
     if slot.role == "sidecar":
-        least = min((_bytes(one) for one in draft.containers), default=0)
+        least = min((_bytes(container) for container in draft.containers), default=0)
         score = min(score, _score(least + extra, capacity))
     return min(max(score, 1000 + GUARANTEED), BEST_EFFORT - 1)
 
@@ -113,5 +113,5 @@ def unassigned(draft: Draft) -> int:
     count = len(draft.containers) + len(draft.inits)
     if not level or not count:
         return 0
-    held = of_containers(draft.containers, draft.inits, "requests").get("memory", ZERO)
-    return (level.value() - held.value()) // count
+    quantity = of_containers(draft.containers, draft.inits, "requests").get("memory", ZERO)
+    return (level.value() - quantity.value()) // count

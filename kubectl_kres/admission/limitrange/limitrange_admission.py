@@ -65,21 +65,21 @@ def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None)
     Pod items see the pod's sums without overhead; pod-level cpu and memory replace them, huge pages do not.
     Source: limitranger PodValidateLimitFunc.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for item in limits.items:
         if item.type == "Container":
             for slot in (*draft.containers, *draft.inits):
                 values = _Values("Container", slot.path, slot.requests, slot.limits)
-                found += _checked(item, limits, values, journal)
+                findings += _checked(item, limits, values, journal)
         elif item.type == "Pod":
             values = _Values("Pod", "pod", pod_sums(draft, "requests"), pod_sums(draft, "limits"))
-            found += _checked(item, limits, values, journal)
-    return found
+            findings += _checked(item, limits, values, journal)
+    return findings
 
 
 def claim_violations(requests: Quantities, limits: Limits, journal: list[Entry] | None = None) -> list[Finding]:
     """The same for a claim: min and max of its request. Source: PersistentVolumeClaimValidateLimitFunc."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for item in limits.items:
         if item.type == "PersistentVolumeClaim":
             values = _Values(item.type, "spec", requests, {})
@@ -87,8 +87,8 @@ def claim_violations(requests: Quantities, limits: Limits, journal: list[Entry] 
                 *((name, bound, "min", _below(values, name, bound)) for name, bound in item.min.items()),
                 *((name, bound, "max", _claim_above(values, name, bound)) for name, bound in item.max.items()),
             ]
-            found += _recorded(tests, item, limits, values, journal)
-    return found
+            findings += _recorded(tests, item, limits, values, journal)
+    return findings
 
 
 def pod_sums(draft: Draft, side: Side) -> Quantities:
@@ -121,15 +121,15 @@ def _checked(item: ParsedItem, limits: Limits, values: _Values, journal: list[En
 
 
 def _bounds(item: ParsedItem, field: str) -> Iterator[tuple[str, Quantity]]:
-    held = {"min": item.min, "max": item.max, "maxLimitRequestRatio": item.ratio}[field]
-    yield from sorted(held.items())
+    quantities = {"min": item.min, "max": item.max, "maxLimitRequestRatio": item.ratio}[field]
+    yield from sorted(quantities.items())
 
 
 def _recorded(
     tests: list[_Test], item: ParsedItem, limits: Limits, values: _Values, journal: list[Entry] | None
 ) -> list[Finding]:
     """Findings for the sentences; with a journal also a Check for every test that passed."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name, bound, field, sentence in tests:
         if not sentence and journal is None:
             continue
@@ -137,7 +137,7 @@ def _recorded(
         observed = f"request {values.requests.get(name, '-')}, limit {values.limits.get(name, '-')}"
         source = limits.source.at(f"{item.path}.{field}[{name}]")
         if sentence:
-            found.append(
+            findings.append(
                 Finding(
                     sentence, rule, values.path, name, asked=_asked(values, name, rule), limit=str(bound), source=source
                 )
@@ -145,7 +145,7 @@ def _recorded(
         if journal is not None:
             path = f"{values.path}.resources[{name}]"
             journal.append(Check(path, rule, not sentence, observed, str(bound), sentence, source))
-    return found
+    return findings
 
 
 def _asked(values: _Values, name: str, rule: str) -> str:

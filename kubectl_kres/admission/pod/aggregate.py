@@ -75,7 +75,7 @@ def with_status(draft: Draft, status: PodStatus) -> Draft:
     Source: component-helpers resource determineEffectiveRequests, determineEffectiveLimits.
     """
     statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    reported = {one.name: one for one in statuses if one.resources is not None}
+    reported = {status.name: status for status in statuses if status.resources is not None}
     if not reported:
         return draft
     twin = draft.copy()
@@ -88,7 +88,7 @@ def with_status(draft: Draft, status: PodStatus) -> Draft:
 
 def _infeasible(status: PodStatus) -> bool:
     """Whether the node can never fulfil the resize; the first condition of the type decides."""
-    pending = [one for one in status.conditions or () if one.type == "PodResizePending"]
+    pending = [condition for condition in status.conditions or () if condition.type == "PodResizePending"]
     return bool(pending) and pending[0].reason == "Infeasible"
 
 

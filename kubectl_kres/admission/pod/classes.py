@@ -26,9 +26,9 @@ def set_priority(
         return None
     wanted = draft.spec.priority_class_name
     if not wanted:
-        defaults = [one for one in classes.values() if one.global_default]
+        defaults = [class_ for class_ in classes.values() if class_.global_default]
         if defaults:
-            chosen = min(defaults, key=lambda one: one.value).metadata.name
+            chosen = min(defaults, key=lambda priority_class: priority_class.value).metadata.name
             draft.priority_class = chosen
             if journal is not None:
                 source = Source("PriorityClass", chosen, field="globalDefault")
@@ -50,10 +50,10 @@ def check_priority(draft: Draft, name: str, classes: Mapping[str, PriorityClass]
     if classes is None:
         return None
     chosen = draft.priority_class
-    found = classes.get(chosen)
+    priority_class = classes.get(chosen)
     value, policy = SYSTEM_PRIORITIES.get(chosen, 0), _PREEMPTS
-    if found is not None:
-        value, policy = found.value, found.preemption_policy or _PREEMPTS
+    if priority_class is not None:
+        value, policy = priority_class.value, priority_class.preemption_policy or _PREEMPTS
     brought: tuple[tuple[str, object, object], ...] = (
         ("integer value of priority", draft.spec.priority, value),
         ("string value of PreemptionPolicy", draft.spec.preemption_policy, policy),
@@ -83,15 +83,15 @@ def set_overhead(
         return Refusal(500, "", text, (Finding(text, "runtime-class/unknown", "spec.runtimeClassName"),))
     if wanted is None or classes is None:
         return None
-    found = classes.get(wanted)
+    runtime_class = classes.get(wanted)
     source = Source("RuntimeClass", wanted, field="overhead.podFixed")
-    if found is None:
+    if runtime_class is None:
         text = f'pod rejected: RuntimeClass "{wanted}" not found'
         return forbidden_object("pods", name, (Finding(text, "runtime-class/unknown", source=source),))
-    if found.overhead is None:
+    if runtime_class.overhead is None:
         return None
     # The plugin reads it as it was sent, and quotas count it so: it is rounded only where the pod is stored.
-    fixed = parse_list(found.overhead.pod_fixed, "overhead.podFixed", read=from_json)
+    fixed = parse_list(runtime_class.overhead.pod_fixed, "overhead.podFixed", read=from_json)
     if draft.overhead and draft.overhead != fixed:
         text = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
         return forbidden_object("pods", name, (Finding(text, "runtime-class/overhead-differs", source=source),))
@@ -109,8 +109,8 @@ def check_overhead(draft: Draft, name: str, classes: Mapping[str, RuntimeClass] 
     wanted = draft.spec.runtime_class_name or ""
     if wanted and classes is None:
         return None
-    found = (classes or {}).get(wanted)
-    if found is not None and found.overhead is not None:
+    runtime_class = (classes or {}).get(wanted)
+    if runtime_class is not None and runtime_class.overhead is not None:
         return None
     text = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
     return forbidden_object("pods", name, (Finding(text, "runtime-class/overhead-unexplained"),))

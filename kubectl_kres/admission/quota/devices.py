@@ -24,11 +24,11 @@ def device_names(hard: Iterable[str], server: Server, extended: Mapping[str, str
     ``extended``: device class to the extended resource that it stands for; classes without one are not in it.
     Source: evaluator/core/resource_claims.go MatchingResources.
     """
-    found = [name for name in hard if name == _COUNT or name.endswith(DEVICES)]
+    texts = [name for name in hard if name == _COUNT or name.endswith(DEVICES)]
     if server.on("DRAExtendedResource"):
         implicit = {f"requests.{DEVICE_CLASS}{device_class}" for device_class in extended}
-        found += [name for name in hard if name in implicit | {f"requests.{name}" for name in extended.values()}]
-    return found
+        texts += [name for name in hard if name in implicit | {f"requests.{name}" for name in extended.values()}]
+    return texts
 
 
 def device_usage(
@@ -58,11 +58,17 @@ def device_usage(
 def _of_request(request: ClaimRequest) -> Quantities:
     """Devices of one request by class; of alternatives the worst case of each class."""
     if not request.first_available:
-        one = request.exactly or request
-        return {one.device_class_name: quantity_of(_devices(one))} if request.exactly or one.device_class_name else {}
+        device_request = request.exactly or request
+        return (
+            {device_request.device_class_name: quantity_of(_devices(device_request))}
+            if request.exactly or device_request.device_class_name
+            else {}
+        )
     worst: dict[str, int] = {}
-    for one in request.first_available:
-        worst[one.device_class_name] = max(worst.get(one.device_class_name, 0), _devices(one))
+    for device_request in request.first_available:
+        worst[device_request.device_class_name] = max(
+            worst.get(device_request.device_class_name, 0), _devices(device_request)
+        )
     return {name: quantity_of(count) for name, count in worst.items() if count}
 
 

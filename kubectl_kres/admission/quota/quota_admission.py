@@ -120,30 +120,31 @@ def _charged(
     request: QuotaRequest, costs: Sequence[tuple[Quota, Quantities]], journal: list[Entry] | None
 ) -> QuotaVerdict:
     over: list[Refusal] = []
-    found: list[QuotaCharge] = []
+    quota_charges: list[QuotaCharge] = []
     for quota, delta in costs:
         charge, exceeded = _charge(quota, delta)
         if exceeded:
             over.append(_exceeded(request, quota, delta, exceeded))
         if charge is not None:
-            found.append(charge)
+            quota_charges.append(charge)
         if journal is not None:
             _record(journal, request, quota, delta, exceeded)
-    return QuotaVerdict(tuple(over)) if over else QuotaVerdict((), tuple(found))
+    return QuotaVerdict(tuple(over)) if over else QuotaVerdict((), tuple(quota_charges))
 
 
 def charges(request: QuotaRequest, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:
     """What the request would cost each quota that is concerned, whether it fits or not."""
     delta = {name: quantity for name, quantity in request.usage.items() if quantity}
-    found = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
-    return tuple(charge for charge in found if charge is not None)
+    quota_charges = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
+    return tuple(charge for charge in quota_charges if charge is not None)
 
 
 def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
     """The quotas as they are once the costs are in ``used``."""
     after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
     return tuple(
-        Quota(one.name, one.source, one.scopes, one.hard, {**one.used, **after.get(one.name, {})}) for one in quotas
+        Quota(quota.name, quota.source, quota.scopes, quota.hard, {**quota.used, **after.get(quota.name, {})})
+        for quota in quotas
     )
 
 
@@ -265,8 +266,8 @@ def _uncovered(
         text = f"insufficient quota to consume: {','.join(short)}"
         return _forbidden(request, [Finding(text, "quota/limited-resource", resource=name) for name in short])
     scopes = [scope for entry in limited for scope in entry.match_scopes if request.in_scope(scope)]
-    held = {scope.scope_name for quota in quotas for scope in quota.scopes if request.in_scope(scope)}
-    bare = [scope for scope in scopes if scope.scope_name not in held]
+    scope_names = {scope.scope_name for quota in quotas for scope in quota.scopes if request.in_scope(scope)}
+    bare = [scope for scope in scopes if scope.scope_name not in scope_names]
     if bare:
         shown = " ".join(f"{{{s.scope_name} {s.operator} [{' '.join(s.values or ())}]}}" for s in bare)
         text = f"insufficient quota to match these scopes: [{shown}]"

@@ -75,8 +75,8 @@ def stored_spec(raw: Mapping[str, Any], hard: Quantities) -> dict[str, Any]:
     if selector is not None:
         known = ("scopeName", "operator", "values")
         expressions = [
-            {key: one.get(key) for key in known if key != "values" or one.get(key)}
-            for one in selector.get("matchExpressions") or ()
+            {key: match_expression.get(key) for key in known if key != "values" or match_expression.get(key)}
+            for match_expression in selector.get("matchExpressions") or ()
         ]
         shown["scopeSelector"] = {"matchExpressions": expressions} if expressions else {}
     return shown

@@ -74,7 +74,7 @@ def names_of(resource: str, server: Server, extended: Mapping[str, str] | None =
 def count_request(resource: str, name: str) -> QuotaRequest:
     """Any object without an evaluator of its own counts as one."""
     usage = object_usage(resource)
-    return QuotaRequest(resource, name, usage, lambda hard: [one for one in hard if one in usage], nowhere)
+    return QuotaRequest(resource, name, usage, lambda hard: [name for name in hard if name in usage], nowhere)
 
 
 def claim_request(claim: PersistentVolumeClaim, server: Server) -> QuotaRequest:
@@ -126,24 +126,24 @@ class PodRequests:
         """As ``pod_request``."""
         spec, status = pod.spec, pod.status
         reported = [
-            (one.name, one.resources, one.allocated_resources)
-            for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-            if one.resources is not None
+            (container_status.name, container_status.resources, container_status.allocated_resources)
+            for container_status in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+            if container_status.resources is not None
         ]
-        held = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
-        conditions = [(one.type, one.reason) for one in status.conditions or ()]
+        result = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
+        conditions = [(condition.type, condition.reason) for condition in status.conditions or ()]
         told = (reported, conditions if reported else (), status.qos_class, is_terminal(pod, self._now))
         try:
-            key = _ENCODER.encode((held, told))
+            key = _ENCODER.encode((result, told))
         except UnicodeEncodeError:
             # A text that no JSON of a server holds.
             return pod_request(pod, self._server, now=self._now)
-        found = self._alike.get(key)
-        if found is None:
+        quota_requests = self._alike.get(key)
+        if quota_requests is None:
             draft = draft_pod(pod, self._server)
             alike = pod_request(pod, self._server, draft=draft, now=self._now)
-            found = self._alike[key] = alike, status.qos_class or qos.class_of(draft)
-        request, qos_class = found
+            quota_requests = self._alike[key] = alike, status.qos_class or qos.class_of(draft)
+        request, qos_class = quota_requests
         in_scope = partial(matches_pod, spec=spec, priority_class=spec.priority_class_name, qos_class=qos_class)
         return structs.replace(request, name=_name(pod.metadata), in_scope=in_scope)
 

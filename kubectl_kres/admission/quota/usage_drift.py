@@ -58,7 +58,7 @@ def recount(
     """
     hard = dict.fromkeys(quota.spec.hard or ())
     scopes = requirements(quota.spec)
-    found: Quantities = {}
+    quantities: Quantities = {}
     unread: set[str] = set()
     for resource, requests in objects.items():
         names = names_of(resource, server, extended)(hard)
@@ -66,12 +66,12 @@ def recount(
             unread.update(names)
         if not names or requests is None:
             continue
-        found.update({name: ZERO for name in names if name not in found})
+        quantities.update({name: ZERO for name in names if name not in quantities})
         for request in requests:
             if all(map(request.in_scope, scopes)):
-                add_into(found, {name: quantity for name, quantity in request.usage.items() if name in hard})
+                add_into(quantities, {name: quantity for name, quantity in request.usage.items() if name in hard})
     known = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
-    return {name: quantity for name, quantity in found.items() if name in known - unread}
+    return {name: quantity for name, quantity in quantities.items() if name in known - unread}
 
 
 def status_after(
@@ -108,40 +108,40 @@ def drift(
     """
     used = parse_list(quota.status.used, "status.used")
     hard, unknown = quota.status.hard or {}, set(unread)
-    found: list[Drift] = []
+    drifts: list[Drift] = []
     suspects: list[Suspect] | None = None
     stuck = any(any(value_errors(name, counted[name], name)) for name in quota.spec.hard or () if name in counted)
     for name in sorted(quota.spec.hard or ()):
         before, after = used.get(name), counted.get(name)
         texts = None if before is None else str(before), None if after is None else str(after)
         if name not in hard:
-            found.append(Drift(name, "unwritable" if stuck else "pending", *texts))
+            drifts.append(Drift(name, "unwritable" if stuck else "pending", *texts))
         elif after is None:
-            found.append(Drift(name, "unread" if name in unknown else "nobody", *texts))
+            drifts.append(Drift(name, "unread" if name in unknown else "nobody", *texts))
         elif stuck and before != after:
-            found.append(Drift(name, "unwritable", *texts))
+            drifts.append(Drift(name, "unwritable", *texts))
         elif before is None or before < after:
-            found.append(Drift(name, "resync", *texts))
+            drifts.append(Drift(name, "resync", *texts))
         elif before > after:
             suspects = _suspects(quota, pods, server, now) if suspects is None else suspects
-            found.append(_explained(name, texts, before - after, suspects))
-    return tuple(found)
+            drifts.append(_explained(name, texts, before - after, suspects))
+    return tuple(drifts)
 
 
 def _explained(name: str, texts: tuple[str | None, str | None], more: Quantity, suspects: Sequence[Suspect]) -> Drift:
     """``more``: what is used beyond what was counted."""
     for cause in ("finished", "resized"):
-        held = {pod: usage[name] for why, pod, usage in suspects if why == cause and name in usage}
-        if held:
-            exact = cause == "finished" and total(held.values()) == more
-            return Drift(name, cause, *texts, tuple(sorted(held)), exact)
+        quantities = {pod: usage[name] for why, pod, usage in suspects if why == cause and name in usage}
+        if quantities:
+            exact = cause == "finished" and total(quantities.values()) == more
+            return Drift(name, cause, *texts, tuple(sorted(quantities)), exact)
     return Drift(name, "resync", *texts)
 
 
 def _suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: datetime | None) -> list[Suspect]:
     """Pods in the quota's scopes that ended or were resized, with what they count for, or did while they ran."""
     scopes = requirements(quota.spec)
-    found: list[Suspect] = []
+    pairs: list[Suspect] = []
     for pod in pods:
         terminal = is_terminal(pod, now)
         if not terminal and pod.metadata.generation <= 1:
@@ -149,8 +149,8 @@ def _suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: da
         request = pod_request(_alive(pod) if terminal else pod, server)
         if all(map(request.in_scope, scopes)):
             usage = {name: value for name, value in request.usage.items() if name != "count/pods"}
-            found.append(("finished" if terminal else "resized", pod.metadata.name, usage))
-    return found
+            pairs.append(("finished" if terminal else "resized", pod.metadata.name, usage))
+    return pairs
 
 
 def _alive(pod: Pod) -> Pod:

@@ -44,7 +44,9 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     unknown = (*unknown_fields(raw, kind), *owner_notices(raw))
     if not unknown:
         return outcomes
-    return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *unknown}))) for one in outcomes)
+    return tuple(
+        msgspec.structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *unknown}))) for outcome in outcomes
+    )
 
 
 def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outcome, ...]:

@@ -12,8 +12,8 @@ def changed(old: Any, new: Any) -> bool:
     What ``new`` leaves out is no change: the server fills it in as it did before. Empty and absent are the same.
     """
     if isinstance(new, Mapping):
-        held = old if isinstance(old, Mapping) else {}
-        return any(changed(held.get(key), value) for key, value in new.items())
+        result = old if isinstance(old, Mapping) else {}
+        return any(changed(result.get(key), value) for key, value in new.items())
     if isinstance(new, list | tuple):
         items = old if isinstance(old, list | tuple) else ()
         return len(items) != len(new) or any(changed(*pair) for pair in zip(items, new, strict=True))

@@ -143,8 +143,8 @@ def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, .
     made again can have taken a slot in between. Of what is not stored, or more than a group, every order is possible:
     beyond MOST_ORDERED every first and last one.
     """
-    if len(active) > 2 and max(count, len(active)) <= SLOTS and all(one.created is not None for one in active):
-        by_name, by_creation = list(active), sorted(active, key=lambda one: one.created or ("", 0))
+    if len(active) > 2 and max(count, len(active)) <= SLOTS and all(limits.created is not None for limits in active):
+        by_name, by_creation = list(active), sorted(active, key=lambda limits: limits.created or ("", 0))
         turns = ((*base[turn:], *base[:turn]) for base in (by_name, by_creation) for turn in range(len(active)))
         yield from dict.fromkeys(turns)
         return
@@ -320,9 +320,9 @@ def distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
     every = tuple(outcomes)
     if len(every) == 1:
         return every
-    found: dict[tuple[Any, ...], Outcome] = {}
+    result: dict[tuple[Any, ...], Outcome] = {}
     for outcome in every:
         values = outcome.object if outcome.object is not None else outcome.draft.values() if outcome.draft else None
         key = (outcome.code, outcome.message, repr(values), outcome.warnings, repr(outcome.charges))
-        found.setdefault(key, outcome)
-    return tuple(found.values())
+        result.setdefault(key, outcome)
+    return tuple(result.values())

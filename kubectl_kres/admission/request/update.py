@@ -73,7 +73,9 @@ def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outc
     decoded = unknown_fields(new, kind)
     if not decoded:
         return outcomes
-    return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *decoded}))) for one in outcomes)
+    return tuple(
+        msgspec.structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *decoded}))) for outcome in outcomes
+    )
 
 
 def _update_limit_range(_old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:

@@ -165,11 +165,14 @@ def _update_errors(
     attributes = old.spec.volume_attributes_class_name, new.spec.volume_attributes_class_name
     bound = old.status.phase == "Bound"
     free = {"storage"} if bound and new.spec.resources and new.spec.resources.requests is not None else set()
-    sizes = [{name: value for name, value in one.items() if name not in free} for one in (before, after)]
+    sizes = [{name: value for name, value in quantities.items() if name not in free} for quantities in (before, after)]
     moved = attributes[0] != attributes[1] and not bound
     volumes = [(raw.get("spec") or {}).get("volumeName") or "" for raw in raws]
     rebound = volumes[0] not in {"", volumes[1]}
-    limits = [parse_list(resources.limits if (resources := one.spec.resources) else None, "spec") for one in (old, new)]
+    limits = [
+        parse_list(resources.limits if (resources := persistent_volume_claim.spec.resources) else None, "spec")
+        for persistent_volume_claim in (old, new)
+    ]
     fixed = sizes[0] == sizes[1] and limits[0] == limits[1] and not (moved or rebound or _class_moves(old, new))
     if not fixed or changed(*map(_rest, raws)):
         yield forbidden("spec", _IMMUTABLE, "claim/immutable")
@@ -192,7 +195,10 @@ def _rest(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _annotation_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Iterator[FieldError]:
     """The annotation of old stays as it was, unless the field takes over what it said."""
-    was, is_ = ((one.metadata.annotations or {}).get(BETA_STORAGE_CLASS, "") for one in (old, new))
+    was, is_ = (
+        (persistent_volume_claim.metadata.annotations or {}).get(BETA_STORAGE_CLASS, "")
+        for persistent_volume_claim in (old, new)
+    )
     replaced = old.spec.storage_class_name is None and new.spec.storage_class_name == was and not is_
     if was != is_ and not replaced:
         yield invalid(f"metadata.annotations.{BETA_STORAGE_CLASS}", is_, "field is immutable", "claim/immutable")

@@ -99,10 +99,10 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
 
 def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
     """Where the template of a built-in kind stands, and what of it is there."""
-    path, held = template_path(str(raw.get("kind", ""))), raw
+    path, result = template_path(str(raw.get("kind", ""))), raw
     for key in path:
-        held = mapping(held, key)
-    return path, held
+        result = mapping(result, key)
+    return path, result
 
 
 def _placed(warning: str, path: str) -> str:
@@ -121,10 +121,10 @@ def _in_template(error: FieldError) -> FieldError:
 
 def _metadata_at(raw: Raw, path: str) -> Raw:
     """The metadata of the template at a path."""
-    held = raw
+    result = raw
     for key in (*path.split("."), "metadata"):
-        held = mapping(held, key)
-    return held
+        result = mapping(result, key)
+    return result
 
 
 def counting_request(raw: Raw) -> QuotaRequest:

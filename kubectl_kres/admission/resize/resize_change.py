@@ -36,9 +36,9 @@ def changes(old: Pod, outcome: Outcome, server: Server) -> tuple[Change, ...]:
     """
     before, after = decoded_draft(old, server), outcome.draft
     policies = {
-        (raw.name, one.resource_name): one.restart_policy == "RestartContainer"
+        (raw.name, resize_policy.resource_name): resize_policy.restart_policy == "RestartContainer"
         for raw in (*(old.spec.containers or ()), *(old.spec.init_containers or ()))
-        for one in raw.resize_policy or ()
+        for resize_policy in raw.resize_policy or ()
     }
     slots = zip((*before.containers, *before.inits), (*after.containers, *after.inits), strict=False)
     return tuple(

@@ -75,13 +75,13 @@ def _kept(slot: Slot, raw: Container) -> set[tuple[str, ...]]:
     """
     stanza = raw.resources or ResourceRequirements()
     limits = stanza.limits or {}
-    found: set[tuple[str, ...]] = set()
+    pairs: set[tuple[str, ...]] = set()
     for side, written in (("limits", limits), ("requests", {**limits, **(stanza.requests or {})})):
         for name, quantity in (slot.limits if side == "limits" else slot.requests).items():
             written_as = str(written.get(name, quantity))
             text = kept_text(written_as) if from_json(written_as) == quantity else ""
-            found.add((side, name, str(quantity.nano), quantity.format, str(quantity.scale), text))
-    return found
+            pairs.add((side, name, str(quantity.nano), quantity.format, str(quantity.scale), text))
+    return pairs
 
 
 def _sides(slot: Slot) -> tuple[Quantities, Quantities]:

@@ -98,8 +98,10 @@ def _order_errors(old: Pod, new: Pod) -> Iterator[FieldError]:
     for key, before, after in pairs:
         if len(before) != len(after):
             yield forbidden(f"spec.{key}", f"{key} may not be added or removed on resize", "resize/containers")
-            known = {one.name for one in before}
-            bare = (index for index, one in enumerate(after) if one.name not in known and not one.image)
+            known = {container.name for container in before}
+            bare = (
+                index for index, container in enumerate(after) if container.name not in known and not container.image
+            )
             yield from (required(f"spec.{key}[{index}].image", rule="validation/image") for index in bare)
             continue
         for index, (was, is_) in enumerate(zip(before, after, strict=True)):
@@ -158,5 +160,5 @@ def _fixed(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
 
     ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes.
     """
-    claims = [(one.resources or ResourceRequirements()).claims or () for one in (was, is_)]
+    claims = [(container.resources or ResourceRequirements()).claims or () for container in (was, is_)]
     return (was.resize_policy or ()) != (is_.resize_policy or ()) or claims[0] != (() if claims_lost else claims[1])

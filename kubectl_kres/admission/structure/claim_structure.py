@@ -80,16 +80,16 @@ def claim_warnings(raw: Raw) -> Iterator[str]:
 def _templates(raw: Raw) -> Iterator[tuple[int, Raw]]:
     """The spec of each, with its place."""
     spec = raw.get("spec")
-    held = spec.get("volumeClaimTemplates") if isinstance(spec, Mapping) else None
-    for index, template in enumerate(held if isinstance(held, list) else ()):
+    volume_claim_templates = spec.get("volumeClaimTemplates") if isinstance(spec, Mapping) else None
+    for index, template in enumerate(volume_claim_templates if isinstance(volume_claim_templates, list) else ()):
         inner = template.get("spec") if isinstance(template, Mapping) else None
         yield index, inner if isinstance(inner, Mapping) else {}
 
 
 def _mode_errors(modes: Any, path: str) -> Iterator[FieldError]:
-    found = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
-    if not found:
+    texts = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
+    if not texts:
         yield required(path, "at least 1 access mode is required", _RULE)
-    yield from (not_supported(path, mode, _MODES, _RULE) for mode in found if mode not in _MODES)
-    if _ALONE in found and set(found) & set(_MODES) - {_ALONE}:
+    yield from (not_supported(path, mode, _MODES, _RULE) for mode in texts if mode not in _MODES)
+    if _ALONE in texts and set(texts) & set(_MODES) - {_ALONE}:
         yield forbidden(path, f"may not use {_ALONE} with other access modes", _RULE)

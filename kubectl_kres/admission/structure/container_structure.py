@@ -75,17 +75,17 @@ def _handler_errors(
     if not given:
         yield required(path, "must specify a handler type", _RULE_PROBE)
         return
-    held, at = mapping(handler, given[0]), f"{path}.{given[0]}"
+    result, at = mapping(handler, given[0]), f"{path}.{given[0]}"
     match given[0]:
         case "exec":
-            if not held.get("command"):
+            if not result.get("command"):
                 yield required(f"{at}.command", rule=_RULE_PROBE)
         case "httpGet":
-            yield from _http_errors(held, at)
+            yield from _http_errors(result, at)
         case "sleep":
-            yield from _sleep_errors(integer(held, "seconds") or 0, at, grace, server)
+            yield from _sleep_errors(integer(result, "seconds") or 0, at, grace, server)
         case _:
-            yield from _port_errors(held, f"{at}.port")
+            yield from _port_errors(result, f"{at}.port")
 
 
 def _http_errors(action: Raw, path: str) -> Iterator[FieldError]:
@@ -225,18 +225,18 @@ def _source_errors(source: Raw, path: str, server: Server, *, literal: bool) -> 
     """Source: validation.go validateEnvVarValueFrom."""
     files = server.on("EnvFiles")
     keys = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", *(["fileKeyRef"] if files else [])]
-    given = {key: held for key in keys if (held := pointer(source, key)) is not None}
-    for key, held in given.items():
+    given = {key: result for key in keys if (result := pointer(source, key)) is not None}
+    for key, result in given.items():
         at = f"{path}.{key}"
         match key:
             case "fieldRef":
-                yield from references.field_errors(held, references.VARIABLE_FIELDS, at)
+                yield from references.field_errors(result, references.VARIABLE_FIELDS, at)
             case "resourceFieldRef":
-                yield from references.resource_errors(held, at, volume=False)
+                yield from references.resource_errors(result, at, volume=False)
             case "fileKeyRef":
-                yield from references.file_errors(held, at)
+                yield from references.file_errors(result, at)
             case _:
-                yield from references.key_errors(held, at)
+                yield from references.key_errors(result, at)
     if not given:
         shown = [f"`{key}`" for key in keys]
         yield invalid(path, "", f"must specify one of: {', '.join(shown[:-1])} or {shown[-1]}", _RULE_ENV)

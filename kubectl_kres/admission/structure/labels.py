@@ -26,10 +26,10 @@ def tag_errors(metadata: Any, path: str) -> Iterator[FieldError]:
 
     Source: apimachinery api/validation ValidateLabels, ValidateAnnotations.
     """
-    held = metadata if isinstance(metadata, Mapping) else {}
-    yield from label_errors(held.get("labels"), f"{path}.labels")
+    result = metadata if isinstance(metadata, Mapping) else {}
+    yield from label_errors(result.get("labels"), f"{path}.labels")
     size = 0
-    for key, value in _tags(held.get("annotations")):
+    for key, value in _tags(result.get("annotations")):
         yield from (invalid(f"{path}.annotations", key, fault, _RULE) for fault in qualified_faults(key.lower()))
         size += len(f"{key}{value}".encode("utf-8", "surrogatepass"))
     if size > _LARGEST:

@@ -164,7 +164,7 @@ def _key_errors(term: Raw, labels: Raw, path: str) -> Iterator[FieldError]:
     if selector is not None:
         selected, places = set(mapping(selector, "matchLabels")), {key: place for place, key in enumerate(matched)}
         merged = [key for key in (*matched, *mismatched) if key in labels]
-        for key in (*(text(one, "key") for one in items(selector, "matchExpressions")), *merged):
+        for key in (*(text(item, "key") for item in items(selector, "matchExpressions")), *merged):
             if key in places and key in selected:
                 yield invalid(
                     f"{path}[{places[key]}]", key, "exists in both matchLabelKeys and labelSelector", RULE
@@ -213,7 +213,7 @@ def _spread_errors(constraint: Raw, others: list[Raw], labels: Raw, path: str, s
         yield required(f"{path}.topologyKey", "can not be empty", RULE)
     if action not in _ACTIONS:
         yield not_supported(f"{path}.whenUnsatisfiable", action, _ACTIONS, RULE)
-    if any((key, action) == (text(one, "topologyKey"), text(one, "whenUnsatisfiable")) for one in others):
+    if any((key, action) == (text(other, "topologyKey"), text(other, "whenUnsatisfiable")) for other in others):
         yield duplicate(f"{path}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}", RULE)
     if domains is not None:
         yield from _domain_errors(domains, action, f"{path}.minDomains")
@@ -242,7 +242,7 @@ def _older_key_errors(constraint: Raw, path: str) -> Iterator[FieldError]:
     if keys and selector is None:
         yield forbidden(path, "must not be specified when labelSelector is not set", RULE)
     selected = set(mapping(selector or {}, "matchLabels"))
-    selected |= {text(one, "key") for one in items(selector or {}, "matchExpressions")}
+    selected |= {text(item, "key") for item in items(selector or {}, "matchExpressions")}
     for index, key in enumerate(keys):
         yield from (invalid(f"{path}[{index}]", key, fault, RULE) for fault in qualified_faults(key))
         if key in selected:

@@ -183,8 +183,10 @@ def _seccomp_errors(profile: str, path: str) -> Iterator[FieldError]:
 def _app_armor_errors(key: str, profile: str, spec: Raw, path: str) -> Iterator[FieldError]:
     """Source: validation.go ValidateAppArmorPodAnnotations."""
     name = key.removeprefix(APP_ARMOR)
-    containers = (one for kind in ("initContainers", "containers", "ephemeralContainers") for one in items(spec, kind))
-    if all(text(one, "name") != name for one in containers):
+    containers = (
+        item for kind in ("initContainers", "containers", "ephemeralContainers") for item in items(spec, kind)
+    )
+    if all(text(container, "name") != name for container in containers):
         yield invalid(f"{path}[{key}]", name, "container not found", _RULE)
     if profile not in {"", "runtime/default", "unconfined"} and not profile.startswith("localhost/"):
         yield invalid(f"{path}[{key}]", profile, f'invalid AppArmor profile name: "{profile}"', _RULE)
@@ -199,4 +201,4 @@ def creation_errors(spec: Raw) -> Iterator[FieldError]:
 def whole_containers(spec: Raw) -> Mapping[str, Raw]:
     """Every container by its path. Source: pods/helpers VisitContainersWithPath."""
     kinds = ("initContainers", "containers", "ephemeralContainers")
-    return {f"spec.{kind}[{index}]": one for kind in kinds for index, one in enumerate(items(spec, kind))}
+    return {f"spec.{kind}[{index}]": item for kind in kinds for index, item in enumerate(items(spec, kind))}

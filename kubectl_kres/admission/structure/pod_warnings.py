@@ -133,11 +133,11 @@ def _app_armor(annotation: Any) -> Raw | None:
 def address_notices(address: str, path: str) -> Iterator[str]:
     """Source: apimachinery util/validation GetWarningsForIP, of addresses that are valid where it is strict."""
     try:
-        found = ipaddress.ip_address(address)
+        result = ipaddress.ip_address(address)
     except ValueError:
         return
-    if isinstance(found, ipaddress.IPv6Address) and str(found) != address and found.ipv4_mapped is None:
-        yield f'{path}: IPv6 address "{address}" should be in RFC 5952 canonical format ("{found}")'
+    if isinstance(result, ipaddress.IPv6Address) and str(result) != address and result.ipv4_mapped is None:
+        yield f'{path}: IPv6 address "{address}" should be in RFC 5952 canonical format ("{result}")'
 
 
 def template_notices(raw: Raw) -> Iterator[str]:
@@ -163,11 +163,11 @@ def _placing(spec: Raw) -> Iterator[str]:
 
 def _affinity(affinity: Raw) -> Iterator[str]:
     for kind in ("podAffinity", "podAntiAffinity"):
-        held = mapping(affinity, kind)
-        for index, term in enumerate(items(held, _REQUIRED)):
+        result = mapping(affinity, kind)
+        for index, term in enumerate(items(result, _REQUIRED)):
             if term.get("labelSelector") is None:
                 yield f"spec.affinity.{kind}.{_REQUIRED}[{index}].{_NO_SELECTOR}"
-        for index, weighted in enumerate(items(held, _PREFERRED)):
+        for index, weighted in enumerate(items(result, _PREFERRED)):
             if mapping(weighted, "podAffinityTerm").get("labelSelector") is None:
                 yield f"spec.affinity.{kind}.{_PREFERRED}[{index}].podAffinityTerm.{_NO_SELECTOR}"
     nodes, path = mapping(affinity, "nodeAffinity"), "spec.affinity.nodeAffinity"
@@ -289,5 +289,5 @@ def _told(files: Iterable[_File], volume: str, shown: str) -> Iterator[str]:
         seen.append(this)
 
 
-def _overlap(one: _File, other: _File) -> bool:
-    return f"{one.path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{one.path}/")
+def _overlap(file: _File, other: _File) -> bool:
+    return f"{file.path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{file.path}/")

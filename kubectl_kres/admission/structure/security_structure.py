@@ -228,8 +228,8 @@ def system_errors(spec: Raw, containers: Mapping[str, Raw]) -> Iterator[FieldErr
     elif name not in {"linux", "windows"}:
         yield not_supported("spec.os", name, ("linux", "windows"), "validation/choice")
     elif name == "linux":
-        for at, held in (("spec", spec), *containers.items()):
-            if pointer(mapping(held, "securityContext"), "windowsOptions") is not None:
+        for at, raw in (("spec", spec), *containers.items()):
+            if pointer(mapping(raw, "securityContext"), "windowsOptions") is not None:
                 detail = "windows options cannot be set for a linux pod"
                 yield forbidden(f"{at}.securityContext.windowsOptions", detail, _RULE)
     else:

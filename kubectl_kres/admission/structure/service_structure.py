@@ -31,8 +31,8 @@ _TOPOLOGY = "service.kubernetes.io/topology-mode"
 
 def service_errors(raw: Raw) -> Iterator[FieldError]:
     """Addresses, sources and traffic policies are taken as valid. Source: validation.go validateService."""
-    held = raw.get("spec")
-    spec: Raw = held if isinstance(held, Mapping) else {}
+    result = raw.get("spec")
+    spec: Raw = result if isinstance(result, Mapping) else {}
     yield from metadata_errors(raw, label_faults)
     kind = str(spec.get("type") or "ClusterIP")
     ports = [port for port in spec.get("ports") or () if isinstance(port, Mapping)]
@@ -134,8 +134,8 @@ def _twice(path: str, key: str, protocol: str, value: Any) -> FieldError:
 
 def service_notices(raw: Raw, server: Server) -> Iterator[str]:
     """The Warning headers for a Service. Source: pkg/api/service/warnings.go GetWarningsForService."""
-    metadata, held = raw.get("metadata"), raw.get("spec")
-    spec: Raw = held if isinstance(held, Mapping) else {}
+    metadata, result = raw.get("metadata"), raw.get("spec")
+    spec: Raw = result if isinstance(result, Mapping) else {}
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     if isinstance(annotations, Mapping) and _HINTS in annotations:
         yield f"annotation {_HINTS} is deprecated, please use {_TOPOLOGY} instead"

@@ -157,7 +157,7 @@ def _ephemeral_errors(container: Raw, path: str, spec: Raw) -> Iterator[FieldErr
             if text(mount, key):
                 yield forbidden(f"{path}.volumeMounts[{index}].{key}", detail, _EPHEMERAL)
     target = text(container, "targetContainerName")
-    others = {text(one, "name") for key in ("containers", "initContainers") for one in items(spec, key)}
+    others = {text(item, "name") for key in ("containers", "initContainers") for item in items(spec, key)}
     if target and target not in others:
         yield not_found(f"{path}.targetContainerName", target, rule=_EPHEMERAL)
 

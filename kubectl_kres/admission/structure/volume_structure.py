@@ -45,22 +45,26 @@ def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tup
     errors: list[FieldError] = []
     volumes: dict[str, Raw] = {}
     listed = items(spec, "volumes")
-    made = {f"{pod_name}-{text(one, 'name')}" for one in listed if pod_name and pointer(one, "ephemeral") is not None}
+    made = {
+        f"{pod_name}-{text(mapping, 'name')}"
+        for mapping in listed
+        if pod_name and pointer(mapping, "ephemeral") is not None
+    }
     for index, volume in enumerate(listed):
         path, name = f"spec.volumes[{index}]", text(volume, "name")
-        found = [*_source_errors(volume, path, name, pod_name, server)]
+        field_errors = [*_source_errors(volume, path, name, pod_name, server)]
         image = pointer(volume, "image")
         if pod and image is not None and not text(image, "reference"):
-            found.append(required(f"{path}.image.reference", rule=RULE))
+            field_errors.append(required(f"{path}.image.reference", rule=RULE))
         if not name:
-            found.append(required(f"{path}.name", rule=RULE))
+            field_errors.append(required(f"{path}.name", rule=RULE))
         else:
-            found += [invalid(f"{path}.name", name, fault, RULE) for fault in label_faults(name)]
+            field_errors += [invalid(f"{path}.name", name, fault, RULE) for fault in label_faults(name)]
         if name in volumes:
-            found.append(duplicate(f"{path}.name", name, RULE))
-        if not found:
+            field_errors.append(duplicate(f"{path}.name", name, RULE))
+        if not field_errors:
             volumes[name] = volume
-        errors += found
+        errors += field_errors
         claim = text(mapping(volume, "persistentVolumeClaim"), "claimName")
         if claim in made:
             text_ = "must not reference a PVC that gets created for an ephemeral volume"
@@ -192,11 +196,11 @@ def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     for index, part in enumerate(items(source, "sources")):
         at = f"{path}.sources[{index}]"
         for key in ("secret", "configMap"):
-            held = pointer(part, key)
-            if held is not None:
-                yield from _projected_files(held, f"{at}.{key}", path, taken)
-        held = pointer(part, "downwardAPI")
-        for item in items(held or {}, "items"):
+            result = pointer(part, key)
+            if result is not None:
+                yield from _projected_files(result, f"{at}.{key}", path, taken)
+        result = pointer(part, "downwardAPI")
+        for item in items(result or {}, "items"):
             yield from _downward_file(item, f"{at}.downwardAPI")
             yield from _taken_twice(text(item, "path"), text(item, "path"), path, taken)
         token = pointer(part, "serviceAccountToken")

@@ -85,12 +85,12 @@ def checked_spec(raw: Raw, spec: Raw) -> Raw:
     """
     if raw.get("kind") != "StatefulSet":
         return spec
-    found = {key: value for key, value in spec.items() if key not in {"hostname", "subdomain"}}
+    result = {key: value for key, value in spec.items() if key not in {"hostname", "subdomain"}}
     names = [text(mapping(claim, "metadata"), "name") for claim in items(mapping(raw, "spec"), "volumeClaimTemplates")]
     if names:
         claims = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
-        found["volumes"] = [*claims, *(one for one in items(spec, "volumes") if text(one, "name") not in names)]
-    return found
+        result["volumes"] = [*claims, *(item for item in items(spec, "volumes") if text(item, "name") not in names)]
+    return result
 
 
 def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:

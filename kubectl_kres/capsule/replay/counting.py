@@ -41,8 +41,10 @@ def _uncounted(quota: ResourceQuota) -> ResourceQuota:
 def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) -> dict[str, list[QuotaRequest]]:
     """What each object counts for, by resource; a resource that is named in the quota has objects, if only none."""
     named = (name.removeprefix(_COUNT) for name in quota.spec.hard or () if name.startswith(_COUNT))
-    found: dict[str, list[QuotaRequest]] = {resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)}
+    quota_requests: dict[str, list[QuotaRequest]] = {
+        resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)
+    }
     for item in objects:
         request = request_of(item, server)
-        found.setdefault(request.resource, []).append(request)
-    return found
+        quota_requests.setdefault(request.resource, []).append(request)
+    return quota_requests

@@ -82,8 +82,8 @@ def replay_all(world: PoolWorld, events: Iterable[WorldEvent]) -> tuple[PoolWorl
     """Every world after some events, one after the other. A refused event changes nothing."""
     worlds: tuple[PoolWorld, ...] = (world,)
     for event in events:
-        found = [outcome.world for one in worlds for outcome in replay(one, event)]
-        worlds = distinct(found)[:MOST_WORLDS]
+        pool_worlds = [outcome.world for world in worlds for outcome in replay(world, event)]
+        worlds = distinct(pool_worlds)[:MOST_WORLDS]
     return worlds
 
 
@@ -106,45 +106,45 @@ def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
 
 
 def _patched(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
-    held = _held(world, event.kind, event.name, event.namespace)
-    if held is None:
+    result = _held(world, event.kind, event.name, event.namespace)
+    if result is None:
         return (_missing(world, event.kind, event.name),)
-    item = on_object.merged(held, event.patch)
+    item = on_object.merged(result, event.patch)
     if isinstance(item, ResourcePool):
-        return on_pool.updated(world, held, item)
+        return on_pool.updated(world, result, item)
     if isinstance(item, ResourcePoolClaim):
-        return on_claim.updated(world, held, item)
+        return on_claim.updated(world, result, item)
     if isinstance(item, Namespace):
         return _of(on_namespace.stored(world, item))
     return _of(on_object.stored(world, item))
 
 
 def _deleted(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
-    held = _held(world, event.kind, event.name, event.namespace)
-    if held is None:
+    result = _held(world, event.kind, event.name, event.namespace)
+    if result is None:
         return (_missing(world, event.kind, event.name),)
-    if isinstance(held, ResourcePool):
-        return _of(on_pool.deleted(world, held))
-    if isinstance(held, ResourcePoolClaim):
-        return on_claim.deleted(world, held)
-    if isinstance(held, Namespace):
-        return _of((on_namespace.ending(world, held),))
-    return _of(on_object.deleted(world, held))
+    if isinstance(result, ResourcePool):
+        return _of(on_pool.deleted(world, result))
+    if isinstance(result, ResourcePoolClaim):
+        return on_claim.deleted(world, result)
+    if isinstance(result, Namespace):
+        return _of((on_namespace.ending(world, result),))
+    return _of(on_object.deleted(world, result))
 
 
 def _together(world: PoolWorld, claims: tuple[Create, ...]) -> tuple[WorldOutcome, ...]:
     """Claims in every order of arrival; a refusal of one of them is not told."""
     if len(claims) <= _MOST_AT_ONCE:
-        worlds = [found for order in permutations(claims) for found in replay_all(world, order)]
+        worlds = [pool_world for order in permutations(claims) for pool_world in replay_all(world, order)]
         return _of(distinct(worlds))
-    together = on_claim.created_together(world, [one.item for one in claims])
+    together = on_claim.created_together(world, [claim.item for claim in claims])
     if len(claims) > _MOST_FIRST:
         return together
-    worlds = [one.world for one in together]
+    worlds = [world_outcome.world for world_outcome in together]
     for first in claims:
-        rest = [one.item for one in claims if one is not first]
+        rest = [claim.item for claim in claims if claim is not first]
         for begun in replay_all(world, [first]):
-            worlds += [one.world for one in on_claim.created_together(begun, rest)]
+            worlds += [world_outcome.world for world_outcome in on_claim.created_together(begun, rest)]
     return _of(distinct(worlds))
 
 

@@ -24,15 +24,15 @@ _EXPONENT_FROM, _EXPONENT_BELOW = 6, -4
 
 def lines(world: PoolWorld) -> tuple[str, ...]:
     """What Capsule's endpoint says of these pools and claims, but for what it has not cleaned up."""
-    found = [line for pool in world.pools.values() for line in _of_pool(pool)]
-    found += [line for claim in world.claims.values() for line in _of_claim(claim)]
-    return tuple(sorted(found))
+    texts = [line for pool in world.pools.values() for line in _of_pool(pool)]
+    texts += [line for claim in world.claims.values() for line in _of_claim(claim)]
+    return tuple(sorted(texts))
 
 
 def _of_pool(pool: ResourcePool) -> Iterator[str]:
     """Source: capsule internal/metrics/resourcepool_recorder.go ResourceUsageMetrics, CalculateExhaustions."""
     name, allocation = pool.metadata.name, pool.status.allocation
-    hard, used, left = (_read(pool, one) for one in (allocation.hard, allocation.used, allocation.available))
+    hard, used, left = (_read(pool, mapping) for mapping in (allocation.hard, allocation.used, allocation.available))
     for resource, limit in hard.items():
         labels = {"pool": name, "resource": resource}
         claimed = used.get(resource, ZERO)
@@ -50,13 +50,13 @@ def _of_pool(pool: ResourcePool) -> Iterator[str]:
 
 
 def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
-    held: dict[str, list[Amounts]] = {}
+    result: dict[str, list[Amounts]] = {}
     for share in shares_of(pool):
-        held.setdefault(share.namespace, []).append(share.amounts)
-    for space, lists in held.items():
+        result.setdefault(share.namespace, []).append(share.amounts)
+    for space, lists in result.items():
         for resource, claimed in added(lists).items():
             labels = {"pool": pool.metadata.name, "resource": resource, "target_namespace": space}
-            total = _summed(claimed, [one[resource] for one in lists if resource in one])
+            total = _summed(claimed, [quantities[resource] for quantities in lists if resource in quantities])
             yield _line("pool_namespace_usage", labels, _value(total))
             if resource in hard:
                 yield _line("pool_namespace_usage_percentage", labels, _share(total, hard[resource]))
@@ -64,7 +64,7 @@ def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
 
 def _summed(total: Quantity, parts: Sequence[Quantity]) -> Quantity:
     """The sum as the server's library has it: in 64 bits, with the finest scale of the parts, where these are."""
-    scales = [one.scale for one in parts if one.nano]
+    scales = [part.scale for part in parts if part.nano]
     finest = min((scale for scale in scales if scale is not None), default=None)
     if None in scales or finest is None or abs(total.nano) >= 2**63 * 10 ** (9 + finest):
         return total

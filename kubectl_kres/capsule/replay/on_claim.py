@@ -25,9 +25,12 @@ def created(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutcome, .
     if refusal is not None:
         return (WorldOutcome(world, refusal),)
     return tuple(
-        WorldOutcome(found)
-        for one in stored_claim(_new(claim), world.pools.values())
-        for found in settle(with_claims(world, {key_of(one): one}), claims=(key_of(one),))
+        WorldOutcome(pool_world)
+        for resource_pool_claim in stored_claim(_new(claim), world.pools.values())
+        for pool_world in settle(
+            with_claims(world, {key_of(resource_pool_claim): resource_pool_claim}),
+            claims=(key_of(resource_pool_claim),),
+        )
     )
 
 
@@ -40,7 +43,7 @@ def created_together(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> t
     for claim in sorted(claims, key=place):
         if _fault(claim) is None and refuse_claim(claim) is None:
             stored[key_of(claim)] = stored_claim(_new(claim), world.pools.values())[0]
-    return tuple(WorldOutcome(one) for one in settle(with_claims(world, stored), claims=stored))
+    return tuple(WorldOutcome(pool_world) for pool_world in settle(with_claims(world, stored), claims=stored))
 
 
 def updated(world: PoolWorld, old: ResourcePoolClaim, new: ResourcePoolClaim) -> tuple[WorldOutcome, ...]:
@@ -50,19 +53,21 @@ def updated(world: PoolWorld, old: ResourcePoolClaim, new: ResourcePoolClaim) ->
     fault = _fault(new)
     if fault is not None:
         return (WorldOutcome(world, unreadable(fault)),)
-    found: list[WorldOutcome] = []
-    for one in stored_claim(structs.replace(new, status=old.status), world.pools.values(), old):
-        refusal = refuse_claim(one, old)
+    world_outcomes: list[WorldOutcome] = []
+    for resource_pool_claim in stored_claim(structs.replace(new, status=old.status), world.pools.values(), old):
+        refusal = refuse_claim(resource_pool_claim, old)
         if refusal is not None:
-            found.append(WorldOutcome(world, refusal))
+            world_outcomes.append(WorldOutcome(world, refusal))
             continue
-        changed = one.spec != old.spec
+        changed = resource_pool_claim.spec != old.spec
         generation = old.metadata.generation + changed
-        stored = structs.replace(one, metadata=structs.replace(one.metadata, generation=generation))
+        stored = structs.replace(
+            resource_pool_claim, metadata=structs.replace(resource_pool_claim.metadata, generation=generation)
+        )
         key, now = key_of(stored), with_claims(world, {key_of(stored): stored})
         woken = pools_of(now, (old, stored))
-        found += (WorldOutcome(rest) for rest in settle(now, claims=(key,) if changed else (), pools=woken))
-    return tuple(found)
+        world_outcomes += (WorldOutcome(rest) for rest in settle(now, claims=(key,) if changed else (), pools=woken))
+    return tuple(world_outcomes)
 
 
 def deleted(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutcome, ...]:
@@ -70,7 +75,7 @@ def deleted(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutcome, .
     refusal = refuse_deletion(claim)
     if refusal is not None:
         return (WorldOutcome(world, refusal),)
-    return tuple(WorldOutcome(one) for one in gone(world, (claim,)))
+    return tuple(WorldOutcome(pool_world) for pool_world in gone(world, (claim,)))
 
 
 def gone(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> tuple[PoolWorld, ...]:

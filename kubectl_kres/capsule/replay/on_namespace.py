@@ -26,7 +26,7 @@ def stored(world: PoolWorld, namespace: Namespace) -> tuple[PoolWorld, ...]:
     now = with_namespace(world, namespace)
     if name not in world.namespaces:
         now = structs.replace(now, objects={**world.objects, name: ()})
-    spaces = [one for one in (world.namespaces.get(name), namespace) if one is not None]
+    spaces = [namespace for namespace in (world.namespaces.get(name), namespace) if namespace is not None]
     woken = [
         pool.metadata.name
         for pool in now.pools.values()
@@ -46,8 +46,8 @@ def waited(world: PoolWorld) -> tuple[PoolWorld, ...]:
     worlds: tuple[PoolWorld, ...] = (world,)
     for name, namespace in world.namespaces.items():
         if namespace.metadata.deletion_timestamp:
-            worlds = distinct(found for one in worlds for found in _ended(one, name))
-    return distinct(found for one in worlds for found in _collected(one))
+            worlds = distinct(pool_world for world in worlds for pool_world in _ended(world, name))
+    return distinct(pool_world for world in worlds for pool_world in _collected(world))
 
 
 def _ended(world: PoolWorld, name: str) -> tuple[PoolWorld, ...]:

@@ -26,8 +26,8 @@ T = TypeVar("T")
 
 def held(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
     """The object, if the objects of its namespace are known."""
-    found = world.objects.get(namespace, ())
-    return next((one for one in found if (one.kind, one.metadata.name) == (kind, name)), None)
+    result = world.objects.get(namespace, ())
+    return next((item for item in result if (item.kind, item.metadata.name) == (kind, name)), None)
 
 
 def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
@@ -36,7 +36,7 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     LimitRanges are no part of a world: what is created states all that it is to have.
     """
     if isinstance(item, ResourceQuota):
-        return tuple(WorldOutcome(one) for one in stored(world, item))
+        return tuple(WorldOutcome(pool_world) for pool_world in stored(world, item))
     space = item.metadata.namespace
     raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
     policies = policies_of((), quotas_in(world, space))
@@ -45,9 +45,12 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     if refused:
         return tuple(refused)
     if space not in world.objects:
-        return tuple(WorldOutcome(one) for one in _counted(_charged(world, space, answers[0].charges), world, space))
+        return tuple(
+            WorldOutcome(pool_world)
+            for pool_world in _counted(_charged(world, space, answers[0].charges), world, space)
+        )
     whole = msgspec.convert(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
-    return tuple(WorldOutcome(one) for one in stored(world, whole))
+    return tuple(WorldOutcome(pool_world) for pool_world in stored(world, whole))
 
 
 def stored(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
@@ -56,7 +59,7 @@ def stored(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
     if isinstance(item, ResourceQuota):
         old = world.quotas.get((space, name))
         return _woken(with_quotas(world, {(space, name): counted(world, item)}), old, item)
-    others = [one for one in world.objects.get(space, ()) if (one.kind, one.metadata.name) != (item.kind, name)]
+    others = [entry for entry in world.objects.get(space, ()) if (entry.kind, entry.metadata.name) != (item.kind, name)]
     return _recounted(world, space, (*others, item))
 
 
@@ -65,7 +68,7 @@ def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
     space, name = item.metadata.namespace, item.metadata.name
     if isinstance(item, ResourceQuota):
         return _woken(without_quotas(world, [(space, name)]), item)
-    return _recounted(world, space, tuple(one for one in world.objects.get(space, ()) if one is not item))
+    return _recounted(world, space, tuple(entry for entry in world.objects.get(space, ()) if entry is not item))
 
 
 def merged(item: T, patch: Mapping[str, Any]) -> T:
@@ -75,16 +78,16 @@ def merged(item: T, patch: Mapping[str, Any]) -> T:
 
 def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """RFC 7386: maps merge, null removes, all else replaces."""
-    found = dict(old)
+    result = dict(old)
     for key, value in patch.items():
         if value is None:
-            found.pop(key, None)
+            result.pop(key, None)
         elif isinstance(value, Mapping):
-            below = found.get(key)
-            found[key] = merge(below if isinstance(below, Mapping) else {}, value)
+            below = result.get(key)
+            result[key] = merge(below if isinstance(below, Mapping) else {}, value)
         else:
-            found[key] = value
-    return found
+            result[key] = value
+    return result
 
 
 def _recounted(world: PoolWorld, space: str, objects: tuple[Any, ...]) -> tuple[PoolWorld, ...]:
@@ -101,20 +104,20 @@ def _counted(now: PoolWorld, before: PoolWorld, space: str) -> tuple[PoolWorld, 
 
 def _charged(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> PoolWorld:
     """The quotas with what a request cost them."""
-    found: dict[ClaimKey, ResourceQuota] = {}
+    resource_quotas: dict[ClaimKey, ResourceQuota] = {}
     for charge in charges:
         quota = world.quotas[space, charge.quota]
         used = {**(quota.status.used or {}), **charge.after}
-        found[_key(quota)] = structs.replace(quota, status=structs.replace(quota.status, used=used))
-    return with_quotas(world, found)
+        resource_quotas[_key(quota)] = structs.replace(quota, status=structs.replace(quota.status, used=used))
+    return with_quotas(world, resource_quotas)
 
 
 def _woken(world: PoolWorld, *quotas: ResourceQuota | None) -> tuple[PoolWorld, ...]:
     """Pools look after the quotas that they own, whatever became of the labels."""
-    held = [one for one in quotas if one is not None]
-    named = {pool_of(one) for one in held}
-    owners = [owner for one in held for owner in one.metadata.owner_references or ()]
-    woken = [name for name, pool in world.pools.items() if name in named or any(owns(one, pool) for one in owners)]
+    resource_quotas = [quota for quota in quotas if quota is not None]
+    named = {pool_of(resource_quota) for resource_quota in resource_quotas}
+    owners = [owner for resource_quota in resource_quotas for owner in resource_quota.metadata.owner_references or ()]
+    woken = [name for name, pool in world.pools.items() if name in named or any(owns(owner, pool) for owner in owners)]
     return settle(world, pools=woken)
 
 

@@ -54,7 +54,11 @@ def deleted(world: PoolWorld, pool: ResourcePool) -> tuple[PoolWorld, ...]:
     before = reconcile(with_pool(world, ending), name).world
     after = without_pool(before, name)
     told = {
-        key: [one for pools in (after.pools, before.pools) for one in assign(after.claims[key], pools)]
+        key: [
+            resource_pool_claim
+            for pools in (after.pools, before.pools)
+            for resource_pool_claim in assign(after.claims[key], pools)
+        ]
         for key in unassigned(after, spaces)
     }
     return distinct(with_claims(after, dict(zip(told, chosen, strict=True))) for chosen in _chosen([*told.values()]))
@@ -70,7 +74,7 @@ def _chosen(told: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[Re
 
 
 def _settled(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
-    return tuple(WorldOutcome(one) for one in settle(world, pools=(pool.metadata.name,)))
+    return tuple(WorldOutcome(pool_world) for pool_world in settle(world, pools=(pool.metadata.name,)))
 
 
 def _fault(pool: ResourcePool) -> AmountFault | None:

@@ -61,16 +61,16 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
     spaces = tuple(selected(pool, world.namespaces.values()))
     queue = _queue(world, pool, spaces, faults)
     world = _cleaned(world, pool, spaces, queue)
-    found = _allocated(pool, queue, faults)
-    world = with_claims(world, {key_of(turn.candidate.claim): _judged(turn) for turn in found.turns})
-    world, message = _with_quotas(world, pool, spaces, found.shares)
+    allocation = _allocated(pool, queue, faults)
+    world = with_claims(world, {key_of(turn.candidate.claim): _judged(turn) for turn in allocation.turns})
+    world, message = _with_quotas(world, pool, spaces, allocation.shares)
     if not message:
-        world = with_claims(world, _bound(world, pool, found.turns))
-    if listable(found.shares):
-        status = _status(pool, spaces, found, message)
+        world = with_claims(world, _bound(world, pool, allocation.turns))
+    if listable(allocation.shares):
+        status = _status(pool, spaces, allocation, message)
         world = with_pool(world, structs.replace(pool, status=status)) if status != pool.status else world
-        world = _written_back(world, name, found)
-    return Reconciled(world, found, tuple(faults))
+        world = _written_back(world, name, allocation)
+    return Reconciled(world, allocation, tuple(faults))
 
 
 def listable(shares: Iterable[ClaimShare]) -> bool:
@@ -83,13 +83,13 @@ def shares_of(pool: ResourcePool, faults: list[AmountFault] | None = None) -> li
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     return [
         ClaimShare(
-            one.uid or f"{space}/{one.name}",
+            pool_claim.uid or f"{space}/{pool_claim.name}",
             space,
-            one.name,
-            readable(one.claims, ref, f"status.claims[{space}][{one.name}]", faults),
+            pool_claim.name,
+            readable(pool_claim.claims, ref, f"status.claims[{space}][{pool_claim.name}]", faults),
         )
-        for space, held in sorted((pool.status.claims or {}).items())
-        for one in held
+        for space, pool_claims in sorted((pool.status.claims or {}).items())
+        for pool_claim in pool_claims
     ]
 
 
@@ -97,13 +97,13 @@ def _queue(
     world: PoolWorld, pool: ResourcePool, spaces: Iterable[str], faults: list[AmountFault]
 ) -> list[ClaimCandidate]:
     """The claims that take part, in their order; an amount that is none is left out."""
-    inside, found = frozenset(spaces), []
+    inside, result = frozenset(spaces), []
     for claim in world.claims.values():
         meta = claim.metadata
         if belongs(claim, pool) and meta.namespace in inside and not wants_release(claim):
             ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-            found.append(ClaimCandidate(claim, readable(claim.spec.claim, ref, "spec.claim", faults)))
-    return in_order(found)
+            result.append(ClaimCandidate(claim, readable(claim.spec.claim, ref, "spec.claim", faults)))
+    return in_order(result)
 
 
 def _allocated(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
@@ -124,14 +124,16 @@ def lowered_in(hard: Amounts) -> frozenset[str]:
     return frozenset(name for name, amount in hard.items() if parse(str(amount)).scale is None)
 
 
-def _written_back(world: PoolWorld, name: str, found: Allocation) -> PoolWorld:
+def _written_back(world: PoolWorld, name: str, allocation: Allocation) -> PoolWorld:
     """The pool's spec with the amounts that became less: the controller patches it so, unless its own webhook refuses
     to go below what is claimed.
     """
     pool = world.pools[name]
     hard, ref = pool.spec.quota.hard or {}, ObjectRef("ResourcePool", name)
     before = readable(hard, ref, "spec.quota.hard", None)
-    changed = {one: str(found.hard[one]) for one, amount in before.items() if found.hard[one].nano != amount.nano}
+    changed = {
+        name: str(allocation.hard[name]) for name, amount in before.items() if allocation.hard[name].nano != amount.nano
+    }
     if not changed or pool.metadata.deletion_timestamp:
         return world
     quota = structs.replace(pool.spec.quota, hard={**hard, **changed})
@@ -166,10 +168,10 @@ def _judged(turn: ClaimTurn) -> ResourcePoolClaim:
 
 def _with(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
     """The claim with one condition written; the very same if nothing is new."""
-    held = conditions.put(claim.status.conditions, condition)
-    if held is claim.status.conditions and claim.status.condition is None:
+    capsule_conditions = conditions.put(claim.status.conditions, condition)
+    if capsule_conditions is claim.status.conditions and claim.status.condition is None:
         return claim
-    return structs.replace(claim, status=structs.replace(claim.status, conditions=held, condition=None))
+    return structs.replace(claim, status=structs.replace(claim.status, conditions=capsule_conditions, condition=None))
 
 
 def _with_quotas(
@@ -202,37 +204,39 @@ def _bound(world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]) -> 
     for space, candidates in holders.items():
         ref = ObjectRef("ResourceQuota", name, space)
         used = readable(world.quotas[space, name].status.used, ref, "status.used", None)
-        needed |= {one.uid for one in in_use(used, hard, candidates)}
-    found: dict[ClaimKey, ResourcePoolClaim] = {}
+        needed |= {claim_candidate.uid for claim_candidate in in_use(used, hard, candidates)}
+    resource_pool_claims: dict[ClaimKey, ResourcePoolClaim] = {}
     for turn in turns:
         claim = world.claims[key_of(turn.candidate.claim)]
         generation, used_now = claim.metadata.generation, turn.candidate.uid in needed
         says = conditions.bound(generation, used=used_now) if turn.allocated else conditions.waiting(generation)
-        found[key_of(claim)] = _with(claim, says)
-    return found
+        resource_pool_claims[key_of(claim)] = _with(claim, says)
+    return resource_pool_claims
 
 
-def _status(pool: ResourcePool, spaces: Sequence[str], found: Allocation, message: str) -> ResourcePoolStatus:
+def _status(pool: ResourcePool, spaces: Sequence[str], allocation: Allocation, message: str) -> ResourcePoolStatus:
     """What the controller writes into the pool. ``claims`` stays an empty map once there was one."""
-    held: dict[str, tuple[PoolClaim, ...]] = {}
-    for share in found.shares:
-        one = PoolClaim(share.name, share.namespace, share.uid, texts(share.amounts))
-        held[share.namespace] = (*held.get(share.namespace, ()), one)
+    pool_claims: dict[str, tuple[PoolClaim, ...]] = {}
+    for share in allocation.shares:
+        pool_claim = PoolClaim(share.name, share.namespace, share.uid, texts(share.amounts))
+        pool_claims[share.namespace] = (*pool_claims.get(share.namespace, ()), pool_claim)
     exhaustions = {
-        name: PoolExhaustion(_unless_zero(one.available), _unless_zero(one.requesting))
-        for name, one in sorted(found.exhausted.items())
+        name: PoolExhaustion(_unless_zero(exhausted.available), _unless_zero(exhausted.requesting))
+        for name, exhausted in sorted(allocation.exhausted.items())
     }
     generation = pool.metadata.generation
-    said = conditions.put(pool.status.conditions, conditions.ready(message))
+    capsule_conditions = conditions.put(pool.status.conditions, conditions.ready(message))
     return ResourcePoolStatus(
         observed_generation=generation,
         namespaces=tuple(spaces) or None,
         namespace_count=len(spaces),
-        claim_count=len(found.shares),
-        claims=held if held or pool.status.claims is not None else None,
-        allocation=PoolAllocation(texts(found.hard), texts(found.used), texts(found.available)),
+        claim_count=len(allocation.shares),
+        claims=pool_claims if pool_claims or pool.status.claims is not None else None,
+        allocation=PoolAllocation(texts(allocation.hard), texts(allocation.used), texts(allocation.available)),
         exhaustions=exhaustions or None,
-        conditions=conditions.put(said, conditions.pool_exhausted(generation, exhausted=bool(exhaustions))),
+        conditions=conditions.put(
+            capsule_conditions, conditions.pool_exhausted(generation, exhausted=bool(exhaustions))
+        ),
     )
 
 

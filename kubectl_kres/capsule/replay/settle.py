@@ -46,15 +46,22 @@ def settle(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Iterable[st
 
 def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tuple[str, ...]:
     """The pools that an event of a claim wakes: those that the claim has an owner reference to, before or after."""
-    owners = {one for claim in claims if claim is not None for one in claim.metadata.owner_references or ()}
-    return tuple(name for name, pool in world.pools.items() if any(owns(one, pool) for one in owners))
+    owners = {
+        owner_reference
+        for claim in claims
+        if claim is not None
+        for owner_reference in claim.metadata.owner_references or ()
+    }
+    return tuple(name for name, pool in world.pools.items() if any(owns(owner, pool) for owner in owners))
 
 
 def unassigned(world: PoolWorld, namespaces: Iterable[str]) -> tuple[ClaimKey, ...]:
     """The claims without a pool in some namespaces, in the order of the queue."""
     spaces = frozenset(namespaces)
-    found = [claim for (space, _), claim in world.claims.items() if space in spaces and not is_assigned(claim)]
-    return tuple(key_of(claim) for claim in sorted(found, key=place))
+    resource_pool_claims = [
+        claim for (space, _), claim in world.claims.items() if space in spaces and not is_assigned(claim)
+    ]
+    return tuple(key_of(claim) for claim in sorted(resource_pool_claims, key=place))
 
 
 def _assigned(task: _Task, most: int) -> list[_Task]:
@@ -63,14 +70,14 @@ def _assigned(task: _Task, most: int) -> list[_Task]:
     claim = task.world.claims.get(key)
     if claim is None:
         return [task._replace(claims=rest)]
-    found = assign(claim, task.world.pools)[: max(most, 1)]
+    resource_pool_claims = assign(claim, task.world.pools)[: max(most, 1)]
     return [
         task._replace(
-            world=with_claims(task.world, {key: one}),
+            world=with_claims(task.world, {key: resource_pool_claim}),
             claims=rest,
-            pools=_more(task.pools, pools_of(task.world, (claim, one))),
+            pools=_more(task.pools, pools_of(task.world, (claim, resource_pool_claim))),
         )
-        for one in reversed(found)
+        for resource_pool_claim in reversed(resource_pool_claims)
     ]
 
 
@@ -80,13 +87,18 @@ def _reconciled(task: _Task) -> _Task:
     pool = before.pools.get(name)
     if pool is None:
         return task._replace(claims=(), pools=rest)
-    found = reconcile(before, name)
-    world, now = found.world, found.world.pools[name]
+    reconciled = reconcile(before, name)
+    world, now = reconciled.world, reconciled.world.pools[name]
     old = before.claims
-    changed = [one for key, claim in world.claims.items() if old.get(key) is not claim for one in (old.get(key), claim)]
+    changed = [
+        resource_pool_claim
+        for key, claim in world.claims.items()
+        if old.get(key) is not claim
+        for resource_pool_claim in (old.get(key), claim)
+    ]
     moved = changed or now is not pool or world.quotas != before.quotas
     lowered = now.spec != pool.spec and task.looks < _MOST_LOOKS
-    again = (name,) if moved and (lowered or not found.allocation.settled) else ()
+    again = (name,) if moved and (lowered or not reconciled.allocation.settled) else ()
     others = (other for other in pools_of(world, changed) if other != name)
     return _Task(world, _requeued(world, pool, now), _more(rest, (*again, *others)), task.looks + 1)
 

@@ -42,11 +42,11 @@ def world_of(
 ) -> PoolWorld:
     """A world of objects as they were read, statuses as they are."""
     return PoolWorld(
-        {one.metadata.name: one for one in namespaces},
-        {one.metadata.name: one for one in pools},
-        {key_of(one): one for one in claims},
-        {(one.metadata.namespace, one.metadata.name): one for one in quotas},
-        {space: tuple(held) for space, held in (objects or {}).items()},
+        {namespace.metadata.name: namespace for namespace in namespaces},
+        {pool.metadata.name: pool for pool in pools},
+        {key_of(claim): claim for claim in claims},
+        {(quota.metadata.namespace, quota.metadata.name): quota for quota in quotas},
+        {space: tuple(item) for space, item in (objects or {}).items()},
         server or Server(),
     )
 
@@ -83,9 +83,9 @@ def without_pool(world: PoolWorld, name: str) -> PoolWorld:
     return structs.replace(world, pools=dropped(world.pools, name))
 
 
-def dropped(held: Mapping[K, V], key: K) -> dict[K, V]:
+def dropped(mapping: Mapping[K, V], key: K) -> dict[K, V]:
     """A mapping without one key."""
-    return {other: value for other, value in held.items() if other != key}
+    return {other: value for other, value in mapping.items() if other != key}
 
 
 def quotas_in(world: PoolWorld, namespace: str) -> Iterator[ResourceQuota]:
@@ -95,8 +95,8 @@ def quotas_in(world: PoolWorld, namespace: str) -> Iterator[ResourceQuota]:
 
 def distinct(worlds: Iterable[PoolWorld]) -> tuple[PoolWorld, ...]:
     """The worlds, equal ones once."""
-    found: list[PoolWorld] = []
+    pool_worlds: list[PoolWorld] = []
     for world in worlds:
-        if world not in found:
-            found.append(world)
-    return tuple(found)
+        if world not in pool_worlds:
+            pool_worlds.append(world)
+    return tuple(pool_worlds)

@@ -88,7 +88,9 @@ class ClaimTurn(Struct, frozen=True, gc=False):
     def message(self) -> str:
         """What the claim's Exhausted condition says; the controller writes queued lines in any order, here sorted."""
         text = conditions.queued_text if self.result == "queue" else conditions.short_text
-        return conditions.joined(text(one.resource, one.asked, one.room) for one in self.comparisons())
+        return conditions.joined(
+            text(comparison.resource, comparison.asked, comparison.room) for comparison in self.comparisons()
+        )
 
 
 class Exhausted(NamedTuple):
@@ -155,21 +157,21 @@ def allocate(
     """
     run = _Pass(hard, shares, ordered=ordered, lowered=lowered)
     turns = tuple(map(run.turn, queue))
-    held = tuple(run.shares.values())
-    used = used_of(hard, held)
-    still = len(held) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
+    claim_shares = tuple(run.shares.values())
+    used = used_of(hard, claim_shares)
+    still = len(claim_shares) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
     left = left_of(hard, used)
     if lowered:
         run.add_up()
         now = {name: Quantity(run.hard_now(name), hard[name].format) for name in lowered}
         hard, left = {**hard, **now}, {**left, **now}
-    return Allocation(turns, held, hard, used, left, run.exhausted(), still)
+    return Allocation(turns, claim_shares, hard, used, left, run.exhausted(), still)
 
 
 def used_of(hard: Amounts, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
     """What claims hold of each resource of ``hard``, and of each other that one of them names."""
-    found = added(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
-    return {**dict.fromkeys(hard, ZERO), **found}
+    quantities = added(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
+    return {**dict.fromkeys(hard, ZERO), **quantities}
 
 
 def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
@@ -279,10 +281,10 @@ class _Pass:
         short.sort()
         for name in short:
             asked = candidate.asks[name]
-            held = self._asked.get(name)
-            if held is None:
+            quantity = self._asked.get(name)
+            if quantity is None:
                 self._first[name] = key_of(candidate.claim)
                 self._left[name] = Quantity(room.get(name, 0), notations.get(name, "DecimalSI"))
-            self._asked[name] = asked if held is None else held + asked
+            self._asked[name] = asked if quantity is None else quantity + asked
         self._seen_asked = None
         return ClaimTurn(candidate, "pool", tuple(short), room, notations)

@@ -43,19 +43,19 @@ def readable(
         return amounts(raw)
     except QuantityError:
         pass
-    found: dict[str, Quantity] = {}
+    quantities: dict[str, Quantity] = {}
     for name, value in (raw or {}).items():
         try:
-            found[name] = from_json(value)
+            quantities[name] = from_json(value)
         except QuantityError as error:
             if faults is not None:
                 faults.append(AmountFault(ref, f"{path}[{name}]", error.message))
-    return found
+    return quantities
 
 
-def texts(found: Amounts) -> dict[str, str] | None:
+def texts(quantities: Amounts) -> dict[str, str] | None:
     """In canonical notation, as a status or a spec holds them; None for an empty list, which is left out."""
-    return {name: str(quantity) for name, quantity in sorted(found.items())} or None
+    return {name: str(quantity) for name, quantity in sorted(quantities.items())} or None
 
 
 def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
@@ -65,13 +65,13 @@ def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
     """
     if raw is None:
         return None
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in raw.items():
         try:
-            found[name] = str(from_json(value))
+            result[name] = str(from_json(value))
         except QuantityError:
-            found[name] = value
-    return found
+            result[name] = value
+    return result
 
 
 def added(lists: Iterable[Amounts]) -> dict[str, Quantity]:
@@ -79,11 +79,11 @@ def added(lists: Iterable[Amounts]) -> dict[str, Quantity]:
 
     A sum is a new amount even where it is of one: ``1e0``, which is kept as it was written, becomes 1.
     """
-    found: dict[str, Quantity] = {}
-    for one in lists:
-        for name, quantity in one.items():
-            found[name] = found.get(name, ZERO) + quantity
-    return found
+    quantities: dict[str, Quantity] = {}
+    for mapping in lists:
+        for name, quantity in mapping.items():
+            quantities[name] = quantities.get(name, ZERO) + quantity
+    return quantities
 
 
 def same(left: Amounts, right: Amounts) -> bool:

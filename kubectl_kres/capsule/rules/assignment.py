@@ -30,17 +30,19 @@ class AssignmentStep(NamedTuple):
 
 def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[AssignmentStep, ...]:
     """The checks up to the first that fails. Source: capsule internal/controllers/resourcepools/claim_controller.go."""
-    name, found = claim.spec.pool, pools.get(claim.spec.pool)
+    name, resource_pool = claim.spec.pool, pools.get(claim.spec.pool)
     if not name:
         return (AssignmentStep("capsule/pool-named", (conditions.NO_POOL,)),)
     passed: tuple[AssignmentStep, ...] = (AssignmentStep("capsule/pool-named"),)
-    if found is None:
+    if resource_pool is None:
         return (*passed, AssignmentStep("capsule/pool-exists", (conditions.not_found(name),)))
     passed = (*passed, AssignmentStep("capsule/pool-exists"))
-    if found.metadata.deletion_timestamp or claim.metadata.namespace not in (found.status.namespaces or ()):
+    if resource_pool.metadata.deletion_timestamp or claim.metadata.namespace not in (
+        resource_pool.status.namespaces or ()
+    ):
         return (*passed, AssignmentStep("capsule/namespace-selected", (conditions.NOT_AVAILABLE,)))
     passed = (*passed, AssignmentStep("capsule/namespace-selected"))
-    foreign = tuple(conditions.foreign(resource, name) for resource in foreign_resources(claim, found))
+    foreign = tuple(conditions.foreign(resource, name) for resource in foreign_resources(claim, resource_pool))
     if foreign:
         return (*passed, AssignmentStep("capsule/resource-in-pool", foreign))
     passed = (*passed, AssignmentStep("capsule/resource-in-pool"))
@@ -103,7 +105,11 @@ def owns(reference: OwnerReference, pool: ResourcePool) -> bool:
 
 def _owned(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[OwnerReference, ...]:
     """The claim's owners with this pool instead of any other."""
-    others = tuple(one for one in claim.metadata.owner_references or () if one.kind != "ResourcePool")
+    others = tuple(
+        owner_reference
+        for owner_reference in claim.metadata.owner_references or ()
+        if owner_reference.kind != "ResourcePool"
+    )
     meta = pool.metadata
     return (*others, OwnerReference("ResourcePool", meta.name, meta.uid, f"{GROUP}/{VERSION}"))
 

@@ -43,7 +43,10 @@ def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> Choi
         for pool in sorted(pools, key=lambda pool: pool.metadata.name)
         if namespace in (pool.status.namespaces or ())
     )
-    by = {verdict: [one.pool for one in options if one.verdict == verdict] for verdict in ("room", "full", "either")}
+    by = {
+        verdict: [option.pool for option in options if option.verdict == verdict]
+        for verdict in ("room", "full", "either")
+    }
     possible = by["room"] or by["full"] + by["either"]
     if not by["room"] and not by["full"]:
         possible = [*possible, ""]

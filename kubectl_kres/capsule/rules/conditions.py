@@ -103,13 +103,13 @@ def in_use_elsewhere(pool: str) -> str:
 
 def find(conditions: Sequence[CapsuleCondition] | None, kind: str) -> CapsuleCondition | None:
     """The condition of a type; their order means nothing."""
-    return next((one for one in conditions or () if one.type == kind), None)
+    return next((condition for condition in conditions or () if condition.type == kind), None)
 
 
 def is_true(conditions: Sequence[CapsuleCondition] | None, kind: str) -> bool:
     """Whether there is such a condition and it holds."""
-    found = find(conditions, kind)
-    return found is not None and found.status == "True"
+    capsule_condition = find(conditions, kind)
+    return capsule_condition is not None and capsule_condition.status == "True"
 
 
 def in_use(claim: ResourcePoolClaim) -> bool:
@@ -122,19 +122,19 @@ def put(conditions: Conditions | None, new: CapsuleCondition) -> Conditions:
 
     A new condition has no time: it was computed, not observed.
     """
-    held = conditions or ()
-    for place, old in enumerate(held):
+    capsule_conditions = conditions or ()
+    for place, old in enumerate(capsule_conditions):
         if old.type == new.type:
             if _says(old) == _says(new):
-                return held
+                return capsule_conditions
             kept = old.last_transition_time if old.status == new.status else None
-            return (*held[:place], _timed(new, kept), *held[place + 1 :])
-    return (*held, new)
+            return (*capsule_conditions[:place], _timed(new, kept), *capsule_conditions[place + 1 :])
+    return (*capsule_conditions, new)
 
 
 def without(conditions: Conditions | None, kinds: Collection[str]) -> Conditions | None:
     """The conditions except those of some types; None if none is left."""
-    return tuple(one for one in conditions or () if one.type not in kinds) or None
+    return tuple(condition for condition in conditions or () if condition.type not in kinds) or None
 
 
 def _says(condition: CapsuleCondition) -> tuple[str, str, str, int]:

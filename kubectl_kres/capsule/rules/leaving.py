@@ -39,7 +39,9 @@ def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolCl
     released = structs.replace(claim, status=structs.replace(claim.status, pool=None, conditions=kept, condition=None))
     if pool.spec.config.delete_bound_resources and not wants_release(claim):
         return released
-    owners = tuple(one for one in claim.metadata.owner_references or () if not owns(one, pool))
+    owners = tuple(
+        owner_reference for owner_reference in claim.metadata.owner_references or () if not owns(owner_reference, pool)
+    )
     freed = structs.replace(released, metadata=structs.replace(claim.metadata, owner_references=owners or None))
     return without_release(freed)
 
@@ -47,6 +49,6 @@ def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolCl
 def is_orphan(claim: ResourcePoolClaim, pools: Collection[ResourcePool]) -> bool:
     """Whether the garbage collector deletes the claim: it has owners, all of them pools, and none of them exists."""
     owners = claim.metadata.owner_references or ()
-    if any(one.kind != "ResourcePool" for one in owners):
+    if any(owner.kind != "ResourcePool" for owner in owners):
         return False
-    return bool(owners) and not any(owns(one, pool) for one in owners for pool in pools)
+    return bool(owners) and not any(owns(owner, pool) for owner in owners for pool in pools)

@@ -50,19 +50,19 @@ def hard_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> dict[str, Quant
 
 def terms_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> tuple[Derive, ...]:
     """Where each amount of a managed quota comes from: a term for each claim that names it, and its default."""
-    held, defaults = tuple(shares), _defaults(pool)
+    claim_shares, defaults = tuple(shares), _defaults(pool)
     source = Source("ResourcePool", pool.metadata.name)
-    found = []
-    for name, quantity in hard_of(pool, held).items():
+    result = []
+    for name, quantity in hard_of(pool, claim_shares).items():
         terms = [
             Term(f"ResourcePoolClaim/{share.namespace}/{share.name}", str(share.amounts[name]))
-            for share in held
+            for share in claim_shares
             if name in share.amounts
         ]
         if name in defaults:
             terms.append(Term(f"spec.defaults[{name}]", str(defaults[name])))
-        found.append(Derive(f"spec.hard[{name}]", "capsule/managed-quota", str(quantity), tuple(terms), source))
-    return tuple(found)
+        result.append(Derive(f"spec.hard[{name}]", "capsule/managed-quota", str(quantity), tuple(terms), source))
+    return tuple(result)
 
 
 def managed_quota(
@@ -75,11 +75,11 @@ def managed_quota(
     hard = {name: str(quantity) for name, quantity in hard_of(pool, shares).items()}
     spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes or None, _without_blanks(pool))
     name, meta = pool.metadata.name, pool.metadata
-    held = stored or ResourceQuota(metadata=ManagedMetadata(quota_name(name), namespace))
-    labels = {**(held.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
+    resource_quota = stored or ResourceQuota(metadata=ManagedMetadata(quota_name(name), namespace))
+    labels = {**(resource_quota.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
     owner = OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
-    metadata = structs.replace(held.metadata, labels=labels, owner_references=(owner,))
-    written = structs.replace(held, metadata=metadata, spec=spec)
+    metadata = structs.replace(resource_quota.metadata, labels=labels, owner_references=(owner,))
+    written = structs.replace(resource_quota, metadata=metadata, spec=spec)
     return stored if stored is not None and _says(stored) == _says(written) else written
 
 
@@ -88,7 +88,10 @@ def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
     selector = pool.spec.quota.scope_selector
     if selector is None:
         return None
-    expressions = tuple(structs.replace(one, values=one.values or None) for one in selector.match_expressions or ())
+    expressions = tuple(
+        structs.replace(match_expression, values=match_expression.values or None)
+        for match_expression in selector.match_expressions or ()
+    )
     return structs.replace(selector, match_expressions=expressions or None)
 
 
@@ -96,8 +99,8 @@ def _says(quota: ResourceQuota) -> tuple[object, ...]:
     """What two quotas are compared by; equal amounts are equal in any notation."""
     meta, spec = quota.metadata, quota.spec
     hard = readable(spec.hard, ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
-    owners = [one for one in meta.owner_references or () if one.controller]
-    return meta.labels, [(one.kind, one.uid) for one in owners], hard, spec.scopes or (), spec.scope_selector
+    owners = [owner_reference for owner_reference in meta.owner_references or () if owner_reference.controller]
+    return meta.labels, [(owner.kind, owner.uid) for owner in owners], hard, spec.scopes or (), spec.scope_selector
 
 
 def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:

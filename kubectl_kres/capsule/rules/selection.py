@@ -23,16 +23,16 @@ def selected(pool: ResourcePool, namespaces: Iterable[Namespace]) -> dict[str, t
     """
     if pool.metadata.deletion_timestamp:
         return {}
-    usable = [(place, one) for place, one in enumerate(pool.spec.selectors or ()) if is_usable(one)]
-    found: dict[str, tuple[int, ...]] = {}
+    usable = [(place, selector) for place, selector in enumerate(pool.spec.selectors or ()) if is_usable(selector)]
+    result: dict[str, tuple[int, ...]] = {}
     for space in namespaces:
         if not is_active(space):
             continue
         labels = space.metadata.labels or {}
-        places = tuple(place for place, one in usable if fits(one, labels))
+        places = tuple(place for place, label_selector in usable if fits(label_selector, labels))
         if places:
-            found[space.metadata.name] = places
-    return dict(sorted(found.items()))
+            result[space.metadata.name] = places
+    return dict(sorted(result.items()))
 
 
 def is_active(namespace: Namespace) -> bool:
@@ -72,7 +72,7 @@ def fits(selector: LabelSelector, labels: Mapping[str, str]) -> bool:
     wanted = selector.match_labels or {}
     if any(labels.get(key) != value for key, value in wanted.items()):
         return False
-    return all(_holds(one, labels) for one in selector.match_expressions or ())
+    return all(_holds(match_expression, labels) for match_expression in selector.match_expressions or ())
 
 
 def _holds(expression: Requirement, labels: Mapping[str, str]) -> bool:

@@ -17,15 +17,15 @@ def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandi
     Source: capsule internal/controllers/resourcepools, selectClaimsCoveringUsageGreedy.
     """
     left = {name: used[name].nano for name in hard if name in used and used[name].nano > 0}
-    asks = [{name: one.asks[name].nano for name in left if name in one.asks} for one in candidates]
-    if any(nano < 0 for one in asks for nano in one.values()):
+    asks = [{name: candidate.asks[name].nano for name in left if name in candidate.asks} for candidate in candidates]
+    if any(nano < 0 for mapping in asks for nano in mapping.values()):
         return [candidates[index] for index in _scanned(left, asks)]
     return [candidates[index] for index in _heaped(left, asks)]
 
 
 def _heaped(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
     """Scores never grow while amounts are taken off, so that an old score bounds the new one."""
-    heap = [(-score, index) for index, one in enumerate(asks) if (score := _score(left, one)) > 0]
+    heap = [(-score, index) for index, mapping in enumerate(asks) if (score := _score(left, mapping)) > 0]
     heapq.heapify(heap)
     chosen: list[int] = []
     while heap and any(left.values()):

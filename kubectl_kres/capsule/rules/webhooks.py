@@ -42,11 +42,13 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
     Source: capsule internal/webhook/resourcepool/pool_validation.go.
     """
     ref = ObjectRef("ResourcePool", new.metadata.name)
-    before, after = (readable(one.spec.quota.hard, ref, "spec.quota.hard", None) for one in (old, new))
+    before, after = (
+        readable(resource_pool.spec.quota.hard, ref, "spec.quota.hard", None) for resource_pool in (old, new)
+    )
     if same(before, after):
         return ()
     used = readable(old.status.allocation.used, ref, "status.allocation.used", None)
-    found: list[Refusal] = []
+    refusals: list[Refusal] = []
     for name, claimed in sorted(used.items()):
         field = f"spec.quota.hard[{name}]"
         source = Source("ResourcePool", old.metadata.name, field=f"status.allocation.used[{name}]")
@@ -57,7 +59,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
             )
             if claimed.nano:
                 finding = Finding(text, "capsule/remove-claimed", field, name, limit=str(claimed), source=source)
-                found.append(_denied(_POOLS, finding))
+                refusals.append(_denied(_POOLS, finding))
         elif after[name] < claimed:
             text = (
                 f"can not reduce {name} usage to {after[name]} because quantity {claimed} is claimed . "
@@ -66,8 +68,8 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
             finding = Finding(
                 text, "capsule/shrink-claimed", field, name, asked=str(after[name]), limit=str(claimed), source=source
             )
-            found.append(_denied(_POOLS, finding))
-    return tuple(found)
+            refusals.append(_denied(_POOLS, finding))
+    return tuple(refusals)
 
 
 def stored_claim(

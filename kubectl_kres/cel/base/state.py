@@ -37,9 +37,9 @@ class EvaluationState:
         """
         waiting = [value]
         while waiting:
-            held = waiting.pop()
-            items = held.values() if type(held) is dict else held
-            self.parts -= len(held)
+            result = waiting.pop()
+            items = result.values() if type(result) is dict else result
+            self.parts -= len(result)
             if self.parts < 0:
                 raise NotComputed("an expression that makes too large a value")
             waiting.extend(item for item in items if type(item) in CONTAINERS and item)

@@ -32,7 +32,7 @@ BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION = (
 TYPE = Type("type", "type")
 Bindings = dict[Type, Type]
 
-_BUILT_IN = {one.name: one for one in (DYN, NULL, BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION)}
+_BUILT_IN = {item.name: item for item in (DYN, NULL, BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION)}
 _NULLABLE = ("opaque", "struct")
 
 
@@ -52,8 +52,8 @@ def type_of(value: Type) -> Type:
     return Type("type", "type", (value,))
 
 
-def is_optional(one: Type) -> bool:
-    return one.kind == "opaque" and one.name == "optional_type"
+def is_optional(value: Type) -> bool:
+    return value.kind == "opaque" and value.name == "optional_type"
 
 
 @lru_cache(maxsize=512)
@@ -85,15 +85,17 @@ def split(text: str) -> list[str]:
     return [*parts, current] if current.strip() else parts
 
 
-def substitute(bound: Mapping[Type, Type], one: Type, *, free_to_dyn: bool = False) -> Type:
+def substitute(bound: Mapping[Type, Type], value: Type, *, free_to_dyn: bool = False) -> Type:
     """The type with its bound parameters replaced, unbound ones by dyn if asked."""
-    while one in bound:
-        one = bound[one]
-    if one.kind == "param":
-        return DYN if free_to_dyn else one
-    if not one.params:
-        return one
-    return Type(one.kind, one.name, tuple(substitute(bound, param, free_to_dyn=free_to_dyn) for param in one.params))
+    while value in bound:
+        value = bound[value]
+    if value.kind == "param":
+        return DYN if free_to_dyn else value
+    if not value.params:
+        return value
+    return Type(
+        value.kind, value.name, tuple(substitute(bound, param, free_to_dyn=free_to_dyn) for param in value.params)
+    )
 
 
 def assignable(bound: Bindings, first: Type, second: Type) -> Bindings | None:
@@ -108,7 +110,7 @@ def assignable_lists(bound: Bindings, first: Iterable[Type], second: Iterable[Ty
     copy = dict(bound)
     if len(ones) != len(others):
         return None
-    return copy if all(_agree(copy, one, other) for one, other in zip(ones, others, strict=True)) else None
+    return copy if all(_agree(copy, item, other) for item, other in zip(ones, others, strict=True)) else None
 
 
 def most_general(first: Type, second: Type) -> Type:
@@ -124,7 +126,7 @@ def _less_specific(first: Type, second: Type) -> bool:
         return (
             first.name == second.name
             and len(first.params) == len(second.params)
-            and all(_less_specific(one, other) for one, other in zip(first.params, second.params, strict=True))
+            and all(_less_specific(param, other) for param, other in zip(first.params, second.params, strict=True))
         )
     return first.kind == "type" or first == second
 
@@ -146,27 +148,27 @@ def _agree(bound: Bindings, first: Type, second: Type) -> bool:
             first.kind == second.kind
             and first.name == second.name
             and len(first.params) == len(second.params)
-            and all(_agree(bound, one, other) for one, other in zip(first.params, second.params, strict=True))
+            and all(_agree(bound, param, other) for param, other in zip(first.params, second.params, strict=True))
         )
     return second.kind == "type" if first.kind == "type" else first == second
 
 
-def _bind(bound: Bindings, one: Type, param: Type) -> tuple[bool, bool]:
-    """Whether ``one`` can stand for the parameter, and whether that had something already."""
-    if one == param:
+def _bind(bound: Bindings, value: Type, param: Type) -> tuple[bool, bool]:
+    """Whether ``value`` can stand for the parameter, and whether that had something already."""
+    if value == param:
         return True, True
     current = bound.get(param)
     if current is not None:
-        if one == current:
+        if value == current:
             return True, True
-        if not _agree(bound, one, current):
+        if not _agree(bound, value, current):
             return False, True
-        wider = most_general(one, current)
+        wider = most_general(value, current)
         if _absent(bound, param, wider):
             bound[param] = wider
         return True, True
-    if _absent(bound, param, one):
-        bound[param] = one
+    if _absent(bound, param, value):
+        bound[param] = value
         return True, False
     return False, False
 

@@ -88,27 +88,29 @@ def type_name(value: Any) -> str:
 _EXACT = dict(_NAMES)
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal(value: Any, other: Any) -> bool:
     """``==`` of any two values: numbers of different kinds compare by value, other kinds are just different."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other
-    if type(one) is type(other) and not isinstance(one, _DEEP):
-        return bool(one == other)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and not _is_struct(one, other):
-        return len(one) == len(other) and all(equal(a, b) for a, b in zip(one, other, strict=True))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return len(one) == len(other) and all(key in other and equal(value, other[key]) for key, value in one.items())
-    if type(one) is not type(other):
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return value == other
+    if type(value) is type(other) and not isinstance(value, _DEEP):
+        return bool(value == other)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple) and not _is_struct(value, other):
+        return len(value) == len(other) and all(equal(a, b) for a, b in zip(value, other, strict=True))
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return len(value) == len(other) and all(
+            key in other and equal(value, other[key]) for key, value in value.items()
+        )
+    if type(value) is not type(other):
         return False
-    if isinstance(one, Optional):
-        return one.present == other.present and (not one.present or equal(one.value, other.value))
-    if isinstance(one, MessageLiteral):
-        return bool(one.name == other.name and equal(one.fields, other.fields))
-    if isinstance(one, Opaque):
-        return bool(one.kind == other.kind and one.key == other.key)
-    return bool(one == other)
+    if isinstance(value, Optional):
+        return value.present == other.present and (not value.present or equal(value.value, other.value))
+    if isinstance(value, MessageLiteral):
+        return bool(value.name == other.name and equal(value.fields, other.fields))
+    if isinstance(value, Opaque):
+        return bool(value.kind == other.kind and value.key == other.key)
+    return bool(value == other)
 
 
 _DEEP = (list, tuple, dict)
@@ -123,18 +125,18 @@ def is_list(value: Any) -> bool:
     return isinstance(value, list) or (isinstance(value, tuple) and not isinstance(value, _STRUCTS))
 
 
-def compare(one: Any, other: Any) -> int:
+def compare(value: Any, other: Any) -> int:
     """-1, 0 or 1. Raises EvalError where the two have no order."""
-    if isinstance(one, bool) and isinstance(other, bool):
-        return int(one) - int(other)
-    if _number(one) and _number(other):
-        if any(isinstance(value, float) and math.isnan(value) for value in (one, other)):
+    if isinstance(value, bool) and isinstance(other, bool):
+        return int(value) - int(other)
+    if _number(value) and _number(other):
+        if any(isinstance(value, float) and math.isnan(value) for value in (value, other)):
             raise EvalError("NaN values cannot be ordered")
-        return int(one > other) - int(one < other)
-    if type(one) is type(other) and isinstance(one, str | bytes | Timestamp | Duration):
-        if isinstance(one, str):
-            one, other = one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
-        return int(one > other) - int(one < other)
+        return int(value > other) - int(value < other)
+    if type(value) is type(other) and isinstance(value, str | bytes | Timestamp | Duration):
+        if isinstance(value, str):
+            value, other = value.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
+        return int(value > other) - int(value < other)
     raise EvalError(_NO_OVERLOAD)
 
 

@@ -72,15 +72,15 @@ class _Checker:
         self.free += 1
         return Type("param", f"_var{self.free - 1}")
 
-    def agrees(self, one: Type, other: Type) -> bool:
-        bound = assignable(self.bound, one, other)
+    def agrees(self, value: Type, other: Type) -> bool:
+        bound = assignable(self.bound, value, other)
         if bound is None:
             return False
         self.bound = bound
         return True
 
-    def _mismatch(self, node: SyntaxNode, expected: Type, found: Type) -> None:
-        self.report(node, f"expected type '{expected}' but found '{found}'")
+    def _mismatch(self, node: SyntaxNode, expected: Type, value: Type) -> None:
+        self.report(node, f"expected type '{expected}' but found '{value}'")
 
     def _undeclared(self, node: SyntaxNode, name: str) -> Type:
         self.report(node, f"undeclared reference to '{name}' (in container '')")
@@ -162,16 +162,16 @@ class _Checker:
             return ERROR if wrong else BOOL
         result: Type | None = None
         matching: list[Overload] = []
-        for one in self.environment.functions[name]:
-            if one.member is not member:
+        for overload in self.environment.functions[name]:
+            if overload.member is not member:
                 continue
-            fresh: Bindings = {param: self.fresh() for param in _parameters(one)}
-            bound = assignable_lists(self.bound, kinds, [substitute(fresh, param) for param in one.params])
+            fresh: Bindings = {param: self.fresh() for param in _parameters(overload)}
+            bound = assignable_lists(self.bound, kinds, [substitute(fresh, param) for param in overload.params])
             if bound is None:
                 continue
             self.bound = bound
-            matching.append(one)
-            kind = substitute(self.bound, substitute(fresh, one.result))
+            matching.append(overload)
+            kind = substitute(self.bound, substitute(fresh, overload.result))
             if result is None:
                 result = kind
             elif result not in (DYN, kind):
@@ -192,7 +192,7 @@ class _Checker:
     def _index(self, node: Call, kinds: Sequence[Type]) -> Type:
         """``a[b]`` and ``a[?b]`` of lists, maps and optionals of them."""
         optional = node.function == "_[?_]"
-        found: Type | None = None
+        result: Type | None = None
         for container, key, value in (
             (list_of(_A), INT, _A), (map_of(_A, _B), _A, _B),
             (optional_of(list_of(_A)), INT, optional_of(_A)), (optional_of(map_of(_A, _B)), _A, optional_of(_B)),
@@ -204,12 +204,12 @@ class _Checker:
             self.bound = bound
             kind = substitute(self.bound, substitute(fresh, value))
             kind = kind if is_optional(value) or not optional else optional_of(kind)
-            found = kind if found is None or found == kind else DYN
-        if found is None:
+            result = kind if result is None or result == kind else DYN
+        if result is None:
             shown = [substitute(self.bound, kind, free_to_dyn=True) for kind in kinds]
             self._no_overload(node, node.function, shown, member=False)
             return ERROR
-        return found
+        return result
 
     def _list(self, node: ListNode) -> Type:
         element: Type | None = None
@@ -330,9 +330,9 @@ class _Checker:
         items = over if over.kind == "list" else list_of(DYN)
         call = Call(node.offset, "@sortByAssociatedKeys", [])
         kinds = [items, list_of(key)]
-        for one in self.environment.functions["@sortBy"]:
-            fresh: Bindings = {param: self.fresh() for param in _parameters(one)}
-            bound = assignable_lists(self.bound, kinds, [substitute(fresh, param) for param in one.params])
+        for overload in self.environment.functions["@sortBy"]:
+            fresh: Bindings = {param: self.fresh() for param in _parameters(overload)}
+            bound = assignable_lists(self.bound, kinds, [substitute(fresh, param) for param in overload.params])
             if bound is not None:
                 self.bound = bound
                 return items
@@ -352,8 +352,8 @@ class _Checker:
         if not is_optional(operand) and operand.kind not in ("dyn", "error"):
             call = Call(node.offset, "hasValue", [])
             self._no_overload(call, "hasValue", [operand], member=True)
-        held = operand.params[0] if is_optional(operand) else DYN
-        self.scopes.append({node.variable: held})
+        param = operand.params[0] if is_optional(operand) else DYN
+        self.scopes.append({node.variable: param})
         body = self.check(node.body)
         self.scopes.pop()
         return body if node.flat else optional_of(body)
@@ -368,18 +368,18 @@ _A, _B = Type("param", "A"), Type("param", "B")
 _INDEXES = ("_[_]", "_[?_]")
 
 
-def _parameters(one: Overload) -> set[Type]:
-    found: set[Type] = set()
+def _parameters(overload: Overload) -> set[Type]:
+    pairs: set[Type] = set()
 
     def walk(kind: Type) -> None:
         if kind.kind == "param":
-            found.add(kind)
+            pairs.add(kind)
         for param in kind.params:
             walk(param)
 
-    for kind in (*one.params, one.result):
+    for kind in (*overload.params, overload.result):
         walk(kind)
-    return found
+    return pairs
 
 
 def qualified(node: SyntaxNode) -> str | None:

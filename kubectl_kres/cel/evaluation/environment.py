@@ -81,7 +81,7 @@ def functions_of(version: tuple[int, int], *, patch: bool) -> Mapping[str, tuple
         kubernetes.PATCH_OVERLOADS if patch else (),
     )  # fmt: skip
     for overloads in parts:
-        for one in overloads:
-            if one.since <= version[1]:
-                table.setdefault(one.function, []).append(one)
+        for overload in overloads:
+            if overload.since <= version[1]:
+                table.setdefault(overload.function, []).append(overload)
     return {name: tuple(overloads) for name, overloads in table.items()}

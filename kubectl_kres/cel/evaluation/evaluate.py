@@ -174,7 +174,7 @@ def present(value: Any, key: Any) -> bool:
 def _key_in(value: dict[Any, Any], key: Any) -> Any:
     if isinstance(key, str):
         return value.get(key, _ABSENT)
-    return next((held for one, held in value.items() if equal(one, key)), _ABSENT)
+    return next((item for entry, item in value.items() if equal(entry, key)), _ABSENT)
 
 
 def _index(key: Any) -> int:
@@ -188,9 +188,9 @@ def _index(key: Any) -> int:
 def qualify(value: Any, key: Any) -> Any:
     """``value[key]`` or ``value.key``. Raises EvalError."""
     if isinstance(value, dict):
-        held = _key_in(value, key)
-        if held is not _ABSENT:
-            return held
+        result = _key_in(value, key)
+        if result is not _ABSENT:
+            return result
     elif is_list(value):
         index = _index(key)
         if 0 <= index < len(value):
@@ -242,10 +242,10 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
     def step(state: EvaluationState) -> Any:
         values = tuple(arg(state) for arg in args)
         _weighed(state, values)
-        for one in overloads:
-            if len(one.params) == len(values) and all(map(_fits, one.params, values)):
-                result = one.call(*values)
-                state.charge(one.cost(values, result))
+        for overload in overloads:
+            if len(overload.params) == len(values) and all(map(_fits, overload.params, values)):
+                result = overload.call(*values)
+                state.charge(overload.cost(values, result))
                 _bounded(result)
                 return result
         raise EvalError(f"{_NO_OVERLOAD}: {name}({', '.join(type_name(value) for value in values)})")
@@ -364,12 +364,12 @@ def _map(node: MapNode, environment: Environment) -> Step:
         state.charge(_MAP)
         out: dict[Any, Any] = {}
         for key, value, optional in entries:
-            name, held = key(state), value(state)
+            name, result = key(state), value(state)
             if isinstance(name, float | list | dict) or name is None:
                 raise EvalError(f"unsupported key type: {type_name(name)}")
-            if optional and not _some(held, name):
+            if optional and not _some(result, name):
                 continue
-            out[name] = held.value if optional else held
+            out[name] = result.value if optional else result
         return out
 
     return step
@@ -383,12 +383,12 @@ def _message(node: Message, environment: Environment) -> Step:
         state.charge(_STRUCT)
         out: dict[str, Any] = {}
         for entry, value in fields:
-            held = value(state)
+            result = value(state)
             if entry.optional:
-                if not _some(held, entry.key):
+                if not _some(result, entry.key):
                     continue
-                held = held.value
-            out[entry.key] = held
+                result = result.value
+            out[entry.key] = result
         return _made(name, out)
 
     return step

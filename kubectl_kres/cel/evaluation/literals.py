@@ -115,13 +115,13 @@ def _runtime_name(kind: Type) -> str:
     )
 
 
-def _equivalent(one: Type, other: Type) -> bool:
+def _equivalent(value: Type, other: Type) -> bool:
     """Of the same kind with the same parameters; dyn is only like dyn."""
     return (
-        one.kind == other.kind
-        and one.name == other.name
-        and len(one.params) == len(other.params)
-        and all(_equivalent(a, b) for a, b in zip(one.params, other.params, strict=True))
+        value.kind == other.kind
+        and value.name == other.name
+        and len(value.params) == len(other.params)
+        and all(_equivalent(a, b) for a, b in zip(value.params, other.params, strict=True))
     )
 
 

@@ -25,15 +25,15 @@ def bound(state: EvaluationState, names: tuple[str, ...], value: Any) -> Iterato
         raise EvalError(f"got '{type_name(value)}', expected iterable type")
     as_value = is_list(value) and len(names) == 1
 
-    for key, held in pairs:
+    for key, item in pairs:
 
-        def bind(key: Any = key, held: Any = held) -> Any:
+        def bind(key: Any = key, value: Any = item) -> Any:
             state.charge(3)
             if len(names) == 2:
-                state.variables = {**state.variables, names[0]: key, names[1]: held}
+                state.variables = {**state.variables, names[0]: key, names[1]: value}
                 return key
-            state.variables = {**state.variables, names[0]: held if as_value else key}
-            return held if as_value else key
+            state.variables = {**state.variables, names[0]: value if as_value else key}
+            return value if as_value else key
 
         yield bind
 

@@ -34,20 +34,20 @@ def parse_address(text: str) -> IPv4Address | IPv6Address:
 def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
     """The address and the length of its prefix. Raises BadAddress."""
     head, slash, tail = text.rpartition("/")
-    said = f"network address parse error during conversion from string: netip.ParsePrefix({go_quoted(text)}): "
+    words = f"network address parse error during conversion from string: netip.ParsePrefix({go_quoted(text)}): "
     if not slash:
-        raise BadAddress(said + "no '/'")
+        raise BadAddress(words + "no '/'")
     try:
         address, zone = _address(head)
     except _Fault as fault:
-        raise BadAddress(said + _told(head, fault)) from None
+        raise BadAddress(words + _told(head, fault)) from None
     if zone:
-        raise BadAddress(said + "IPv6 zones cannot be present in a prefix")
+        raise BadAddress(words + "IPv6 zones cannot be present in a prefix")
     digits = tail[1:] if tail[:1] in ("+", "-") and len(tail) > 1 else tail
     if (len(tail) > 1 and not "1" <= tail[0] <= "9") or not (digits.isascii() and digits.isdigit()):
-        raise BadAddress(said + f"bad bits after slash: {go_quoted(tail)}")
+        raise BadAddress(words + f"bad bits after slash: {go_quoted(tail)}")
     if int(tail) > address.max_prefixlen:
-        raise BadAddress(said + "prefix length out of range")
+        raise BadAddress(words + "prefix length out of range")
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         raise BadAddress(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
     return address, int(tail)

@@ -63,20 +63,20 @@ def _sign_of(number: int) -> int:
 
 
 def _quantities() -> Iterator[Overload]:
-    one = QUANTITY
-    yield overload(f"quantity(string) {one}", _quantity, since=28, cost=cost_tenth)
+    text = QUANTITY
+    yield overload(f"quantity(string) {text}", _quantity, since=28, cost=cost_tenth)
     yield overload("isQuantity(string) bool", _is_quantity, since=28, cost=cost_tenth)
-    yield overload(f"sign({one}) int", lambda quantity: _sign_of(quantity.nano), since=28)
-    yield overload(f".isGreaterThan({one}, {one}) bool", lambda a, b: a > b, since=28)
-    yield overload(f".isLessThan({one}, {one}) bool", lambda a, b: a < b, since=28)
-    yield overload(f".compareTo({one}, {one}) int", lambda a, b: _sign_of(a.nano - b.nano), since=28)
-    yield overload(f".asApproximateFloat({one}) double", lambda quantity: quantity.nano / _NANO, since=28)
-    yield overload(f".asInteger({one}) int", _as_integer, since=28)
-    yield overload(f".isInteger({one}) bool", _is_integer, since=28)
-    yield overload(f".add({one}, {one}) {one}", lambda a, b: a + b, since=28)
-    yield overload(f".add({one}, int) {one}", lambda a, b: a + quantity_of(b), since=28)
-    yield overload(f".sub({one}, {one}) {one}", lambda a, b: a - b, since=28)
-    yield overload(f".sub({one}, int) {one}", lambda a, b: a - quantity_of(b), since=28)
+    yield overload(f"sign({text}) int", lambda quantity: _sign_of(quantity.nano), since=28)
+    yield overload(f".isGreaterThan({text}, {text}) bool", lambda a, b: a > b, since=28)
+    yield overload(f".isLessThan({text}, {text}) bool", lambda a, b: a < b, since=28)
+    yield overload(f".compareTo({text}, {text}) int", lambda a, b: _sign_of(a.nano - b.nano), since=28)
+    yield overload(f".asApproximateFloat({text}) double", lambda quantity: quantity.nano / _NANO, since=28)
+    yield overload(f".asInteger({text}) int", _as_integer, since=28)
+    yield overload(f".isInteger({text}) bool", _is_integer, since=28)
+    yield overload(f".add({text}, {text}) {text}", lambda a, b: a + b, since=28)
+    yield overload(f".add({text}, int) {text}", lambda a, b: a + quantity_of(b), since=28)
+    yield overload(f".sub({text}, {text}) {text}", lambda a, b: a - b, since=28)
+    yield overload(f".sub({text}, int) {text}", lambda a, b: a - quantity_of(b), since=28)
 
 
 def _url(text: str) -> Opaque:
@@ -224,10 +224,12 @@ def _networks() -> Iterator[Overload]:
     yield overload(f".containsIP({CIDR}(), {IP}()) bool", _contains_ip, since=30)
     yield overload(f".containsCIDR({CIDR}(), string) bool", _contains_cidr, since=30)
     yield overload(f".containsCIDR({CIDR}(), {CIDR}()) bool", _contains_cidr, since=30)
-    yield overload(f".ip({CIDR}()) {IP}()", lambda one: Opaque(IP, one.value.address, one.value.address), since=30)
-    yield overload(f".prefixLength({CIDR}()) int", lambda one: one.value.bits, since=30)
+    yield overload(
+        f".ip({CIDR}()) {IP}()", lambda value: Opaque(IP, value.value.address, value.value.address), since=30
+    )
+    yield overload(f".prefixLength({CIDR}()) int", lambda value: value.value.bits, since=30)
     yield overload(f".masked({CIDR}()) {CIDR}()", _masked, since=30)
-    yield overload(f"string({CIDR}()) string", lambda one: f"{one.value.address}/{one.value.bits}", since=30)
+    yield overload(f"string({CIDR}()) string", lambda value: f"{value.value.address}/{value.value.bits}", since=30)
 
 
 def _semver(text: str, normalize: bool = False) -> Opaque:  # noqa: FBT001, FBT002
@@ -246,8 +248,8 @@ def _is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT
     return True
 
 
-def _versions(one: Opaque, other: Opaque) -> int:
-    a, b = one.value.precedence(), other.value.precedence()
+def _versions(opaque: Opaque, other: Opaque) -> int:
+    a, b = opaque.value.precedence(), other.value.precedence()
     return int(a > b) - int(a < b)
 
 
@@ -271,8 +273,8 @@ def _named(name: str) -> Optional:
     return Optional(present=True, value=Opaque(FORMAT, FORMATS[name].name, FORMATS[name])) if name in FORMATS else NONE
 
 
-def _validate(one: Opaque, text: str) -> Optional:
-    faults = one.value.check(text)
+def _validate(opaque: Opaque, text: str) -> Optional:
+    faults = opaque.value.check(text)
     return Optional(present=True, value=faults) if faults else NONE
 
 

@@ -16,12 +16,12 @@ from kubectl_kres.cel.libraries.overload import Overload, overload
 _COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 _SUMMABLE = ("int", "uint", "double", "duration")
 _ZERO = {"int": 0, "uint": UInt(0), "double": 0.0, "duration": Duration(0)}
-_add = next(one.call for one in _OPERATORS if one.function == "_+_")
+_add = next(operator.call for operator in _OPERATORS if operator.function == "_+_")
 _MOST_RANGE = 10**6
 
 
 def _sorted_already(items: Any) -> bool:
-    return all(compare(one, other) <= 0 for one, other in itertools.pairwise(items))
+    return all(compare(item, other) <= 0 for item, other in itertools.pairwise(items))
 
 
 def _best(name: str, wanted: int) -> Any:
@@ -82,7 +82,9 @@ def sort_by(items: Any, keys: Any) -> list[Any]:
         raise EvalError("list elements must be comparable")
     if any(type_name(key) != first for key in keys):
         raise EvalError("list elements must have the same type")
-    order = sorted(range(len(items)), key=functools.cmp_to_key(lambda one, other: compare(keys[one], keys[other])))
+    order = sorted(
+        range(len(items)), key=functools.cmp_to_key(lambda number, other: compare(keys[number], keys[other]))
+    )
     return [items[index] for index in order]
 
 
@@ -187,8 +189,8 @@ def _optionals() -> Iterator[Overload]:
     yield overload(f"optional.none() {some}", lambda: NONE, since=28)
     yield overload(f".value({some}) V", _value, since=28)
     yield overload(f".hasValue({some}) bool", lambda optional: optional.present, since=28)
-    yield overload(f".or({some}, {some}) {some}", lambda one, other: one if one.present else other, since=28)
-    yield overload(f".orValue({some}, V) V", lambda one, other: one.value if one.present else other, since=28)
+    yield overload(f".or({some}, {some}) {some}", lambda value, other: value if value.present else other, since=28)
+    yield overload(f".orValue({some}, V) V", lambda value, other: value.value if value.present else other, since=28)
     yield overload(f".first(list(V)) {some}", _first, since=28)
     yield overload(f".last(list(V)) {some}", _last, since=28)
     yield overload(f"optional.unwrap(list({some})) list(V)", _unwrap, since=28)

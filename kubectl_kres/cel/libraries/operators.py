@@ -27,27 +27,27 @@ _MOST_DURATION = 2**63
 
 
 def _arithmetic(symbol: str, on_numbers: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def apply(one: Any, other: Any) -> Any:
-        if isinstance(one, Timestamp | Duration):
-            return _times(symbol, one, other)
-        if isinstance(one, bool) or not isinstance(one, int | float):
+    def apply(value: Any, other: Any) -> Any:
+        if isinstance(value, Timestamp | Duration):
+            return _times(symbol, value, other)
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise EvalError(f"{_NO_OVERLOAD}: {symbol}")
-        if type(one) is not type(other):
+        if type(value) is not type(other):
             raise EvalError(_NO_OVERLOAD)
-        return on_numbers(one, other)
+        return on_numbers(value, other)
 
     return apply
 
 
-def _times(symbol: str, one: Any, other: Any) -> Any:
-    if symbol == "_+_" and isinstance(one, Duration) and isinstance(other, Duration):
-        return _duration(one.nano + other.nano)
-    if symbol == "_+_" and {type(one), type(other)} == {Timestamp, Duration}:
-        return Timestamp(one.nano + other.nano)
-    if symbol == "_-_" and isinstance(one, Timestamp) and isinstance(other, Timestamp):
-        return _duration(one.nano - other.nano)
+def _times(symbol: str, value: Any, other: Any) -> Any:
+    if symbol == "_+_" and isinstance(value, Duration) and isinstance(other, Duration):
+        return _duration(value.nano + other.nano)
+    if symbol == "_+_" and {type(value), type(other)} == {Timestamp, Duration}:
+        return Timestamp(value.nano + other.nano)
+    if symbol == "_-_" and isinstance(value, Timestamp) and isinstance(other, Timestamp):
+        return _duration(value.nano - other.nano)
     if symbol == "_-_" and isinstance(other, Duration):
-        return type(one)(one.nano - other.nano)
+        return type(value)(value.nano - other.nano)
     raise EvalError(_NO_OVERLOAD if symbol in ("_+_", "_-_") else f"{_NO_OVERLOAD}: {symbol}")
 
 
@@ -57,65 +57,65 @@ def _duration(nano: int) -> Duration:
     return Duration(nano)
 
 
-def _add_numbers(one: Any, other: Any) -> Any:
-    if isinstance(one, float):
-        return one + other
-    return number_in_range(int(one) + int(other), unsigned=isinstance(one, UInt))
+def _add_numbers(value: Any, other: Any) -> Any:
+    if isinstance(value, float):
+        return value + other
+    return number_in_range(int(value) + int(other), unsigned=isinstance(value, UInt))
 
 
-def _subtract(one: Any, other: Any) -> Any:
-    if isinstance(one, float):
-        return one - other
-    return number_in_range(int(one) - int(other), unsigned=isinstance(one, UInt))
+def _subtract(value: Any, other: Any) -> Any:
+    if isinstance(value, float):
+        return value - other
+    return number_in_range(int(value) - int(other), unsigned=isinstance(value, UInt))
 
 
-def _multiply(one: Any, other: Any) -> Any:
-    if isinstance(one, float):
-        return one * other
-    return number_in_range(int(one) * int(other), unsigned=isinstance(one, UInt))
+def _multiply(value: Any, other: Any) -> Any:
+    if isinstance(value, float):
+        return value * other
+    return number_in_range(int(value) * int(other), unsigned=isinstance(value, UInt))
 
 
-def _divide(one: Any, other: Any) -> Any:
-    if isinstance(one, float):
-        return _divide_doubles(one, other)
+def _divide(value: Any, other: Any) -> Any:
+    if isinstance(value, float):
+        return _divide_doubles(value, other)
     if other == 0:
         raise EvalError("division by zero")
-    quotient = abs(int(one)) // abs(int(other))
-    return number_in_range(quotient if (one < 0) == (other < 0) else -quotient, unsigned=isinstance(one, UInt))
+    quotient = abs(int(value)) // abs(int(other))
+    return number_in_range(quotient if (value < 0) == (other < 0) else -quotient, unsigned=isinstance(value, UInt))
 
 
-def _divide_doubles(one: float, other: float) -> float:
+def _divide_doubles(number: float, other: float) -> float:
     if other != 0:
-        return one / other
-    if one == 0 or math.isnan(one):
+        return number / other
+    if number == 0 or math.isnan(number):
         return math.nan
-    return math.inf if (one > 0) == (math.copysign(1, other) > 0) else -math.inf
+    return math.inf if (number > 0) == (math.copysign(1, other) > 0) else -math.inf
 
 
-def _modulo(one: Any, other: Any) -> Any:
-    if isinstance(one, float):
+def _modulo(value: Any, other: Any) -> Any:
+    if isinstance(value, float):
         raise EvalError(f"{_NO_OVERLOAD}: _%_")
     if other == 0:
         raise EvalError("modulus by zero")
-    rest = abs(int(one)) % abs(int(other))
-    return number_in_range(-rest if one < 0 else rest, unsigned=isinstance(one, UInt))
+    rest = abs(int(value)) % abs(int(other))
+    return number_in_range(-rest if value < 0 else rest, unsigned=isinstance(value, UInt))
 
 
 _numbers_added = _arithmetic("_+_", _add_numbers)
 
 
-def _add(one: Any, other: Any) -> Any:
-    if isinstance(one, str) and isinstance(other, str):
-        return one + other
-    if is_list(one):
+def _add(value: Any, other: Any) -> Any:
+    if isinstance(value, str) and isinstance(other, str):
+        return value + other
+    if is_list(value):
         if not is_list(other):
             raise EvalError(_NO_OVERLOAD)
-        return [*one, *other]
-    if isinstance(one, str | bytes):
-        if type(one) is not type(other):
+        return [*value, *other]
+    if isinstance(value, str | bytes):
+        if type(value) is not type(other):
             raise EvalError(_NO_OVERLOAD)
-        return one + other  # type: ignore[operator]
-    return _numbers_added(one, other)
+        return value + other  # type: ignore[operator]
+    return _numbers_added(value, other)
 
 
 def _negate(value: Any) -> Any:
@@ -140,25 +140,25 @@ _COMPARABLE = (bool, int, float, str, bytes, Timestamp, Duration)
 
 
 def _ordered(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
-    def apply(one: Any, other: Any) -> bool:
-        if not isinstance(one, _COMPARABLE):
+    def apply(value: Any, other: Any) -> bool:
+        if not isinstance(value, _COMPARABLE):
             raise EvalError(f"{_NO_OVERLOAD}: {symbol}")
-        return test(compare(one, other))
+        return test(compare(value, other))
 
     return apply
 
 
-def _in(one: Any, many: Any) -> bool:
+def _in(value: Any, many: Any) -> bool:
     if isinstance(many, dict):
-        return isinstance(one, str | int | float) and any(equal(one, key) for key in _candidates(one, many))
+        return isinstance(value, str | int | float) and any(equal(value, key) for key in _candidates(value, many))
     if is_list(many):
-        return any(equal(one, item) for item in many)
+        return any(equal(value, item) for item in many)
     raise EvalError(_NO_OVERLOAD)
 
 
-def _candidates(one: Any, many: dict[Any, Any]) -> Iterator[Any]:
-    if isinstance(one, str):
-        yield from (one,) if one in many else ()
+def _candidates(value: Any, many: dict[Any, Any]) -> Iterator[Any]:
+    if isinstance(value, str):
+        yield from (value,) if value in many else ()
     else:
         yield from many
 
@@ -246,7 +246,7 @@ def _table() -> Iterator[Overload]:
     for symbol, wanted in (("_==_", True), ("_!=_", False)):
         yield overload(
             f"{symbol}(A, A) bool",
-            (lambda one, other, wanted=wanted: equal(one, other) is wanted),
+            (lambda value, other, wanted=wanted: equal(value, other) is wanted),
             any_types=True,
             cost=_cost_equal,
         )
@@ -256,10 +256,10 @@ def _table() -> Iterator[Overload]:
         ("_>_", lambda sign: sign > 0), ("_>=_", lambda sign: sign >= 0),
     )  # fmt: skip
     for symbol, test in orders:
-        pairs = [(kind, kind, 0) for kind in _ORDERED] + [(one, other, 28) for one, other in _CROSS]
-        for one, other, since in pairs:
+        pairs = [(kind, kind, 0) for kind in _ORDERED] + [(name, other, 28) for name, other in _CROSS]
+        for text, other, since in pairs:
             yield overload(
-                f"{symbol}({one}, {other}) bool",
+                f"{symbol}({text}, {other}) bool",
                 _ordered(symbol, test),
                 any_types=True,
                 cost=_cost_ordered,
@@ -282,18 +282,18 @@ def _table() -> Iterator[Overload]:
 
 
 def _sums() -> Iterator[Overload]:
-    for one, other, result in (
+    for name, other, result in (
         *((kind, kind, kind) for kind in (*_PAIRS, "string", "duration")),
         ("duration", "timestamp", "timestamp"), ("timestamp", "duration", "timestamp"),
         ("list(A)", "list(A)", "list(A)"),
     ):  # fmt: skip
-        yield overload(f"_+_({one}, {other}) {result}", _add, any_types=True, cost=_cost_sum)
+        yield overload(f"_+_({name}, {other}) {result}", _add, any_types=True, cost=_cost_sum)
     subtract = _arithmetic("_-_", _subtract)
-    for one, other, result in (
+    for name, other, result in (
         *((kind, kind, kind) for kind in ("double", "int", "uint", "duration")),
         ("timestamp", "duration", "timestamp"), ("timestamp", "timestamp", "duration"),
     ):  # fmt: skip
-        yield overload(f"_-_({one}, {other}) {result}", subtract, any_types=True)
+        yield overload(f"_-_({name}, {other}) {result}", subtract, any_types=True)
     for symbol, call, kinds in (
         ("_*_", _multiply, ("double", "int", "uint")), ("_/_", _divide, ("double", "int", "uint")),
         ("_%_", _modulo, ("int", "uint")),

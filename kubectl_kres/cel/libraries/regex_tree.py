@@ -163,7 +163,7 @@ class PatternParser:
             end = self.pattern.find("\\E", self.at)
             text = self.pattern[self.at + 1 : end if end >= 0 else len(self.pattern)]
             self.at = end + 2 if end >= 0 else len(self.pattern)
-            return ("seq", [("char", ((ord(one), ord(one)),)) for one in text])
+            return ("seq", [("char", ((ord(name), ord(name)),)) for name in text])
         return ("char", self._escape_ranges())
 
     def _escape_ranges(self) -> Ranges:

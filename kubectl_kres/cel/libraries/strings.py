@@ -138,16 +138,16 @@ def _find(text: str, pattern: str) -> str:
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
-    compiled, found, at, last = _pattern(pattern), list[str](), 0, -1
-    while at <= len(text) and (count < 0 or len(found) < count):
+    compiled, texts, at, last = _pattern(pattern), list[str](), 0, -1
+    while at <= len(text) and (count < 0 or len(texts) < count):
         match = compiled.search(text, at)
         if match is None:
             break
         if match[0] != match[1] or match[0] != last:
-            found.append(text[match[0] : match[1]])
+            texts.append(text[match[0] : match[1]])
         last = match[1]
         at = match[1] if match[1] > match[0] else match[1] + 1
-    return found
+    return texts
 
 
 class FormatFault(Exception):

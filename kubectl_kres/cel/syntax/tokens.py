@@ -51,7 +51,7 @@ class Token(NamedTuple):
 
 def tokens_of(source: str) -> tuple[list[Token], list[Issue]]:
     """Every token and the end of input; what is no token is an issue and left out."""
-    found: list[Token] = []
+    pairs: list[Token] = []
     issues: list[Issue] = []
     at = 0
     while at < len(source):
@@ -63,9 +63,9 @@ def tokens_of(source: str) -> tuple[list[Token], list[Issue]]:
         if kind == "op" or (kind == "IDENT" and text in _WORDS):
             kind = text
         if kind != "skip":
-            found.append(Token(kind, text, at))
+            pairs.append(Token(kind, text, at))
         at = match.end()
-    return [*found, Token("EOF", "<EOF>", len(source))], issues
+    return [*pairs, Token("EOF", "<EOF>", len(source))], issues
 
 
 def _unknown(source: str, at: int, issues: list[Issue]) -> int:

@@ -47,7 +47,7 @@ def asked(
         raise UsageError("resource(s) were provided, but no name was specified")
     if "" in names:
         raise UsageError("resource name may not be empty")
-    return tuple(NamedObjects(one, names) for one in types)
+    return tuple(NamedObjects(kind, names) for kind in types)
 
 
 def _pair(word: str) -> NamedObjects:

@@ -70,10 +70,10 @@ def values(
     for flag in before:
         if flag.field not in known:
             raise unknown(flag.name, (), ctx)
-    found: dict[str, list[str | bool]] = {}
+    result: dict[str, list[str | bool]] = {}
     for flag in (*(flag for flag in before if flag.field not in overruled), *own):
-        found.setdefault(flag.field, []).append(flag.value)
-    return {field: given if known[field].multiple else given[-1] for field, given in found.items()}
+        result.setdefault(flag.field, []).append(flag.value)
+    return {field: given if known[field].multiple else given[-1] for field, given in result.items()}
 
 
 def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageError:
@@ -81,7 +81,7 @@ def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageE
     names = list(names)
     import difflib  # one start in a thousand needs it
 
-    near = [one for one in names if one.startswith(name)] or difflib.get_close_matches(name, names, 1)
+    near = [text for text in names if text.startswith(name)] or difflib.get_close_matches(name, names, 1)
     return click.UsageError(f"unknown flag: {name}" + (f", did you mean {near[0]}?" if near else ""), ctx)
 
 

@@ -40,9 +40,9 @@ def same_source(options: Options) -> str:
     """The flags with which another of our commands looks at the same objects, quoted for a shell: without a cluster
     nobody is asked.
     """
-    found = " ".join(_source(options))
+    text = " ".join(_source(options))
     alone = options.demo or options.snapshot or options.offline
-    return found if alone else f"{found} {access_flags(options)}".strip()
+    return text if alone else f"{text} {access_flags(options)}".strip()
 
 
 def explaining(options: Options, ref: ObjectRef, file: str = "") -> str:

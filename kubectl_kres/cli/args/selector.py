@@ -62,10 +62,10 @@ def fields_match(selector: str, kind: str) -> Callable[[Any], bool]:
     fields = {**_EVERYWHERE, **_FIELDS.get(kind, {})}
     tests: list[tuple[Callable[[Any], str], bool, str]] = []
     for part in _parts(selector):
-        found = _FIELD.fullmatch(part)
-        if found is None:
+        match = _FIELD.fullmatch(part)
+        if match is None:
             raise UsageError(f"invalid field selector \"{selector}\": can't understand '{part.strip()}'")
-        name, operator, value = found.groups()
+        name, operator, value = match.groups()
         if name not in fields:
             raise UsageError(f"field label not supported: {name}", hint=f"known for {kind}: {', '.join(fields)}")
         tests.append((fields[name], operator != "!=", value))
@@ -84,15 +84,15 @@ def _parts(selector: str) -> Iterator[str]:
 
 def _requirement(part: str, selector: str) -> Test:
     for form in _FORMS:
-        found = form.fullmatch(part)
-        if found is not None:
-            named = found.groupdict()
+        match = form.fullmatch(part)
+        if match is not None:
+            named = match.groupdict()
             return _test(named["key"], named["op"], named.get("value") or "")
     raise UsageError(f"invalid selector \"{selector}\": unable to parse requirement '{part}'")
 
 
 def _test(key: str, operator: str, value: str) -> Test:
-    values = {one.strip() for one in value.split(",")}
+    values = {part.strip() for part in value.split(",")}
     match operator:
         case "":
             return lambda labels: key in labels

@@ -68,11 +68,11 @@ class ClaimsPage(Page):
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The claims of a turn, which is one for all of them."""
-        found = predicted(turn.store)
-        making = Claims(PoolIndex(found.store))
-        for text in found.supposed:
+        prediction = predicted(turn.store)
+        making = Claims(PoolIndex(prediction.store))
+        for text in prediction.supposed:
             tally.note(f"assumed: {text}")
-        for subject, report in self._answers(making, found, turn, tally):
+        for subject, report in self._answers(making, prediction, turn, tally):
             gap = bool(self._reports)
             self._reports.append(report)
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, gap=gap)
@@ -91,26 +91,26 @@ class ClaimsPage(Page):
         yield from render_claim.lines(report, color=self.color, width=self.width)
 
     def _answers(
-        self, making: Claims, found: Prediction, turn: AnswerTurn, tally: Tally
+        self, making: Claims, prediction: Prediction, turn: AnswerTurn, tally: Tally
     ) -> Iterator[tuple[Subject, ClaimReport]]:
         """The claims that were chosen, each with its report."""
-        made = [(subject, self._report(making, found, subject, tally)) for subject in turn.found.subjects]
+        made = [(subject, self._report(making, prediction, subject, tally)) for subject in turn.found.subjects]
         kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
         if not self._whole:
-            kept.sort(key=lambda one: _ORDER.index(one[1].state))
+            kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
         reports = [report for _, report in kept]
         named_ = self._whole or self.options.output == "name"
         yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
 
-    def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
+    def _report(self, making: Claims, prediction: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
         """None for one that the server would not take; that is told."""
-        if subject.ref in found.refused:
-            tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
+        if subject.ref in prediction.refused:
+            tally.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
             return None
         ref = subject.ref
-        claim: Any = found.store.get(ref.kind, ref.name, ref.namespace)
+        claim: Any = prediction.store.get(ref.kind, ref.name, ref.namespace)
         report = claim_detail(making, claim) if self._whole else making.report(claim)
-        return found.noted(ref, report)
+        return prediction.noted(ref, report)
 
     def _chosen(self, report: ClaimReport) -> bool:
         pool = self.options.pool

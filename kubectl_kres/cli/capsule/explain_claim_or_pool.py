@@ -60,60 +60,66 @@ class ClaimOrPoolExplainer(Explainer):
             yield from self._tenant(turn, subject, tally)
             return
         try:
-            found = self._explaining(turn, tally).explain(subject)
+            result = self._explaining(turn, tally).explain(subject)
         except KresError as error:
             tally.missed(error)
             return
-        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, found, many=turn.many)
+        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, many=turn.many)
         if self.page.options.output == "brief":
             more = explaining(self.page.options, subject.ref, subject.file)
-            whole = self.page.brief(render.brief(found, more))
-        yield Answered(subject, found, whole), None
-        unseen = unseen_in(found)
-        tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(found))
+            whole = self.page.brief(render.brief(result, more))
+        yield Answered(subject, result, whole), None
+        unseen = unseen_in(result)
+        tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result))
 
     def _tenant(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
         try:
-            found = explain_tenant(turn.store, subject)
+            tenant_explanation = explain_tenant(turn.store, subject)
         except KresError as error:
             tally.missed(error)
             return
         color, columns = self.page.color, self.page.width
-        whole: Callable[[], Iterable[str]] = partial(tenant_lines, found, color=color, width=columns)
+        whole: Callable[[], Iterable[str]] = partial(tenant_lines, tenant_explanation, color=color, width=columns)
         if self.page.options.output == "brief":
-            whole = self.page.brief(tenant_brief(found, explaining(self.page.options, subject.ref, subject.file)))
+            whole = self.page.brief(
+                tenant_brief(tenant_explanation, explaining(self.page.options, subject.ref, subject.file))
+            )
         elif turn.many:
-            whole = lambda: (tenant_summary(found, color=color),)  # noqa: E731
-        yield Answered(subject, found, whole), None
-        tally.answered(found.unseen, complete=found.complete, negative=self.page.options.exit_code and found.over)
+            whole = lambda: (tenant_summary(tenant_explanation, color=color),)  # noqa: E731
+        yield Answered(subject, tenant_explanation, whole), None
+        tally.answered(
+            tenant_explanation.unseen,
+            complete=tenant_explanation.complete,
+            negative=self.page.options.exit_code and tenant_explanation.over,
+        )
 
     def _explaining(self, turn: AnswerTurn, tally: Tally) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""
         if self._last is None or self._last[0] is not turn:
-            found = Explaining(turn.store)
-            for text in found.supposed:
+            explaining = Explaining(turn.store)
+            for text in explaining.supposed:
                 tally.note(f"assumed: {text}")
-            self._last = turn, found
+            self._last = turn, explaining
         return self._last[1]
 
 
-def _lines(page: Page, found: ClaimExplanation | PoolExplanation, *, many: bool) -> Iterator[str]:
+def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, many: bool) -> Iterator[str]:
     steps, color, columns = page.options.steps, page.color, page.width
     if many and not steps:
-        yield render.summary(found, color=color)
+        yield render.summary(value, color=color)
         return
-    if isinstance(found, ClaimExplanation):
-        yield from render.claim_lines(found, steps=steps, color=color, width=columns)
+    if isinstance(value, ClaimExplanation):
+        yield from render.claim_lines(value, steps=steps, color=color, width=columns)
     else:
         plain = not speaks_unicode()
-        yield from render.explain_pool_lines(found, steps=steps, ascii_only=plain, color=color, width=columns)
+        yield from render.explain_pool_lines(value, steps=steps, ascii_only=plain, color=color, width=columns)
     yield from [""] * many
 
 
 def _chosen(options: Options, words: Sequence[str]) -> Choose | None:
     if options.filenames:
         return None
-    if words and all(find(head) == POOL and name for head, _, name in (one.partition("/") for one in words)):
+    if words and all(find(head) == POOL and name for head, _, name in (word.partition("/") for word in words)):
         return pools
     kind = find(words[0]) if len(words) == 1 and "/" not in words[0] else None
     if kind not in {POOL, CLAIM}:

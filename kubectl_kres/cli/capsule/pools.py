@@ -64,18 +64,18 @@ class PoolsPage(Page):
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The pools of a turn, which is one for all of them."""
-        found = predicted(turn.store)
-        scene = PoolIndex(found.store)
-        for text in found.supposed:
+        prediction = predicted(turn.store)
+        scene = PoolIndex(prediction.store)
+        for text in prediction.supposed:
             tally.note(f"assumed: {text}")
         if self.options.output == "metrics":
-            self._metrics += _metrics(found.store, {subject.ref.name for subject in turn.found.subjects})
+            self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
         for subject in turn.found.subjects:
-            if subject.ref in found.refused:
-                tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
+            if subject.ref in prediction.refused:
+                tally.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
                 continue
             report = self._report(scene, subject.ref.name, turn.ask)
-            report = structs.replace(report, predicted=subject.ref in found.made)
+            report = structs.replace(report, predicted=subject.ref in prediction.made)
             self._shown += 1
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, first=self._shown == 1)
             if self.options.output == "brief":

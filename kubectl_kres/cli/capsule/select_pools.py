@@ -55,15 +55,17 @@ def pools(source: ObjectSource, given: Input, options: Options, words: Sequence[
         yield _with_users(source, _listed(source, POOL, ("",), options), options)
 
 
-def _with_users(source: ObjectSource, found: Found, options: Options) -> Found:
+def _with_users(source: ObjectSource, value: Found, options: Options) -> Found:
     """With the pods in the store that use what the pools share out, and what set their values, where that is asked."""
     if options.by:
-        complete(source, found.subjects, lambda store, subject: tuple(tree_needs(store, subject.ref.name, Server())))
-        pools_ = [pool for one in found.subjects if (pool := source.store.get(POOL.kind, one.ref.name)) is not None]
+        complete(source, value.subjects, lambda store, subject: tuple(tree_needs(store, subject.ref.name, Server())))
+        pools_ = [
+            pool for subject in value.subjects if (pool := source.store.get(POOL.kind, subject.ref.name)) is not None
+        ]
         for space in sorted({space for pool in pools_ for space in pool.status.namespaces or ()}):
             pods = (ObjectRef("Pod", pod.metadata.name, space) for pod in source.store.all("Pod", space))
             complete(source, [Subject(ref, BY_KIND["Pod"]) for ref in pods], needs, scope=space, listed=True)
-    return found
+    return value
 
 
 def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Found:
@@ -73,8 +75,8 @@ def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Found:
         given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
         places = dict.fromkeys((*given, *source.places(kind, name)))
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
-        source.fill(Need(kind.kind, one.ref.namespace, name) for one in group)
-        there = [one for one in group if source.store.get(kind.kind, name, one.ref.namespace) is not None]
+        source.fill(Need(kind.kind, subject.ref.namespace, name) for subject in group)
+        there = [subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None]
         if not there and name in _glimpsed(source, kind, name):
             there = group
         subjects += there
@@ -89,9 +91,9 @@ def _in_files(source: ObjectSource, given: Input, kind: Kind, options: Options) 
     in_files(given)
     fits = labels_match(options.selector)
     subjects = [
-        Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
-        for one in given.policies.all(kind.kind)
-        if fits(one.metadata.labels or {})
+        Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind)
+        for item in given.policies.all(kind.kind)
+        if fits(item.metadata.labels or {})
     ]
     if not subjects:
         raise UsageError(f"{', '.join(options.filenames)}: there is no {kind.kind}")
@@ -129,9 +131,9 @@ def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Op
             missing.append(_hinted(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]), kind))
             continue
         subjects += [
-            Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
-            for one in source.store.all(kind.kind, space or None)
-            if labels(one.metadata.labels or {}) and fields(one)
+            Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind)
+            for item in source.store.all(kind.kind, space or None)
+            if labels(item.metadata.labels or {}) and fields(item)
         ]
     return Found(tuple(subjects), tuple(missing), listed=True)
 

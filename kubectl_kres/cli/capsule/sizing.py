@@ -39,7 +39,7 @@ class SizingPage(Page):
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The one workload."""
         store = predicted(turn.store).store
-        for subject, found in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
-            yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
-            negative = self.options.exit_code and not all(pool.fits for pool in found.pools)
-            tally.answered(found.unseen, complete=found.complete, negative=negative)
+        for subject, item in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
+            yield Answered(subject, item, partial(render.lines, item, color=self.color, width=self.width))
+            negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
+            tally.answered(item.unseen, complete=item.complete, negative=negative)

@@ -64,14 +64,14 @@ def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
         raise InputError(f"no JSON: {error}", file=path, hint=_WRITTEN) from error
     version = document.get("apiVersion") if isinstance(document, dict) else None
     if version != data.API_VERSION or document.get("kind") != _KIND:
-        said = f"{document.get('kind')} of {version}" if version else "something else"
-        message = f"this baseline is {on_one_line(said)}, and {_KIND} of {data.API_VERSION} is expected"
+        text = f"{document.get('kind')} of {version}" if version else "something else"
+        message = f"this baseline is {on_one_line(text)}, and {_KIND} of {data.API_VERSION} is expected"
         raise InputError(message, file=path, hint=_WRITTEN)
     try:
         items = msgspec.convert(document.get("items"), tuple[CheckFinding, ...])
     except msgspec.ValidationError as error:
         raise InputError(str(error), file=path, hint=_WRITTEN) from error
-    return frozenset(one.key for one in items if not one.ignored)
+    return frozenset(item.key for item in items if not item.ignored)
 
 
 _WRITTEN = "kubectl kres check -o json > FILE writes a baseline"
@@ -101,44 +101,44 @@ class CheckPage(Page):
         spaces = objects = 0
         for scene in scenes(source, given, self.options, ask):
             spaces, objects = spaces + bool(scene.namespace), objects + len(scene.subjects)
-            for one in against(check(scene, self._codes), self._known):
-                if len(kept[one.severity]) < MOST:
-                    kept[one.severity].append(located(one))
+            for check_finding in against(check(scene, self._codes), self._known):
+                if len(kept[check_finding.severity]) < MOST:
+                    kept[check_finding.severity].append(located(check_finding))
                 else:
                     self._beyond += 1
             untold = () if UNREAD in self._codes else scene.unread
-            tally.answered(untold, complete=not any(one.required for one in scene.unread), negative=False)
+            tally.answered(untold, complete=not any(unseen.required for unseen in scene.unread), negative=False)
         tally.leaves_out(given.left_out)
         tally.saw((), complete=not source.skipped)
         self._complete = tally.complete
         self._looked_at = f"{_counted(objects, 'workload')} of {_counted(spaces, 'namespace')}"
-        found = worst_first(one for name in SEVERITIES for one in kept[name])
-        self._beyond += len(found[MOST:])
+        check_findings = worst_first(check_finding for name in SEVERITIES for check_finding in kept[name])
+        self._beyond += len(check_findings[MOST:])
         failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
-        if any(one.counts and one.severity in failing for one in found):
+        if any(check_finding.counts and check_finding.severity in failing for check_finding in check_findings):
             tally.answered((), complete=True, negative=True)
         if self._beyond and self.options.output not in {"text", "brief"}:
             tally.note(f"{self._beyond} more findings are not listed")
-        yield from (Answered(None, one) for one in found[:MOST])
+        yield from (Answered(None, check_finding) for check_finding in check_findings[:MOST])
 
     def table(self, answers: Sequence[Answered]) -> Iterable[str]:
         """Text, or one SARIF document."""
-        found: list[CheckFinding] = [answered.report for answered in answers]
+        check_findings: list[CheckFinding] = [answered.report for answered in answers]
         if self.options.output == "sarif":
-            return data.to_json(sarif.document(found, complete=self._complete)).split("\n")
+            return data.to_json(sarif.document(check_findings, complete=self._complete)).split("\n")
         if not self._looked_at:
             return ()
         if self.options.output == "brief":
-            return self._briefly(found)
-        return text.lines(found, self._looked_at, self._beyond, color=self.color, width=self.width)
+            return self._briefly(check_findings)
+        return text.lines(check_findings, self._looked_at, self._beyond, color=self.color, width=self.width)
 
-    def _briefly(self, found: Sequence[CheckFinding]) -> Iterator[str]:
+    def _briefly(self, check_findings: Sequence[CheckFinding]) -> Iterator[str]:
         """The findings that count in five lines at most, and how many there are."""
-        for one in found:
-            if one.counts:
-                yield from self.brief(text.brief(one))()
-        yield from [""] * any(one.counts for one in found)
-        yield text.counted(found, self._looked_at, self._beyond)
+        for check_finding in check_findings:
+            if check_finding.counts:
+                yield from self.brief(text.brief(check_finding))()
+        yield from [""] * any(check_finding.counts for check_finding in check_findings)
+        yield text.counted(check_findings, self._looked_at, self._beyond)
 
 
 def _counted(number: int, noun: str) -> str:
@@ -151,26 +151,26 @@ class _Located:
     def __init__(self, given: Input, flags: str) -> None:
         self._flags = f" {flags}" if flags else ""
         self._manifests: dict[ObjectRef, Manifest] = {}
-        for one in given.manifests:
-            ref, known = one.ref, BY_KIND.get(one.kind)
+        for manifest in given.manifests:
+            ref, known = manifest.ref, BY_KIND.get(manifest.kind)
             spaced = known is None or known.namespaced
-            space = (one.namespace or given.namespace) if spaced else ""
-            self._manifests[ObjectRef(ref.kind, ref.name, space)] = one
+            space = (manifest.namespace or given.namespace) if spaced else ""
+            self._manifests[ObjectRef(ref.kind, ref.name, space)] = manifest
 
-    def __call__(self, found: CheckFinding) -> CheckFinding:
-        manifest = self._manifests.get(found.object)
+    def __call__(self, check_finding: CheckFinding) -> CheckFinding:
+        manifest = self._manifests.get(check_finding.object)
         if manifest is None:
             commands = tuple(
                 f"{command}{self._flags}" if command.startswith("kubectl kres") else command
-                for command in found.commands
+                for command in check_finding.commands
             )
-            return structs.replace(found, commands=commands)
-        line, column = manifest.position_of(found.field)
+            return structs.replace(check_finding, commands=commands)
+        line, column = manifest.position_of(check_finding.field)
         # Of a kind without an answer of its own, as an autoscaler, the file alone may hold nothing to explain.
-        kind = BY_KIND.get(found.object.kind)
+        kind = BY_KIND.get(check_finding.object.kind)
         explained = kind is None or answers_about(kind).explained
         commands = (f"kubectl kres explain{self._flags}",) if explained else ()
-        return structs.replace(found, file=manifest.file, line=line, column=column, commands=commands)
+        return structs.replace(check_finding, file=manifest.file, line=line, column=column, commands=commands)
 
 
 command = Command(

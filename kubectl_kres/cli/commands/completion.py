@@ -36,21 +36,21 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return _install()
     if options.uninstall:
         return _uninstall()
-    found = shutil.which(COMPLETER)
-    if found:
-        click.echo(f"Installed: {found}")
+    text = shutil.which(COMPLETER)
+    if text:
+        click.echo(f"Installed: {text}")
     elif dangling := next((link for link in _on_path(COMPLETER) if link.is_symlink() and not link.exists()), None):
         click.echo(f"Not installed: {dangling} leads to {dangling.readlink()}, which is gone. Remove it: rm {dangling}")
     else:
         click.echo(f"Not installed: {COMPLETER} is not on PATH. Add --install.")
     click.echo(_SHELL)
-    return 0 if found else 1
+    return 0 if text else 1
 
 
 def _install() -> int:
-    found = shutil.which(COMPLETER)
-    if found:
-        click.echo(f"Already installed: {found}")
+    text = shutil.which(COMPLETER)
+    if text:
+        click.echo(f"Already installed: {text}")
         return 0
     program = _program()
     link = _place(program)

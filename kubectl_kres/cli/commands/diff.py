@@ -77,17 +77,19 @@ class DiffPage(Page):
         if self._listed and turn.found.subjects and turn.found.subjects[0].ref.kind == "Pod":
             yield from self._pods(turn, tally)
             return
-        asked = [one.ref for one in turn.found.subjects]
+        asked = [subject.ref for subject in turn.found.subjects]
         turn = turn._replace(store=self._applied.store(turn.store, turn.ask.server, asked))
-        for subject, found in tally.each(turn.found.subjects, partial(_difference, turn)):
-            if found is None:
+        for subject, difference in tally.each(turn.found.subjects, partial(_difference, turn)):
+            if difference is None:
                 tally.answered((), complete=True, negative=False)
                 continue
-            tally.answered(found.unseen, complete=found.complete, negative=found.changed)
-            self._changed += found.changed
+            tally.answered(difference.unseen, complete=difference.complete, negative=difference.changed)
+            self._changed += difference.changed
             unchanged = self.options.output == "name" or (self.options.output in DOCUMENTS and turn.found.listed)
-            if found.changed or not unchanged:
-                yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
+            if difference.changed or not unchanged:
+                yield Answered(
+                    subject, difference, partial(render.lines, difference, color=self.color, width=self.width)
+                )
 
     def _pods(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
@@ -98,10 +100,10 @@ class DiffPage(Page):
                 continue
             if self.options.output == "name":
                 changed, unseen = many.changed(pod), unseen_of(turn.store, subject)
-                complete, answered = not any(one.required for one in unseen), Answered(subject, None)
-            elif (found := many.of(pod)) is not None:
-                changed, unseen, complete = True, found.unseen, found.complete
-                answered = Answered(subject, found, partial(self._patterns.lines, found, many.pattern))
+                complete, answered = not any(unseen.required for unseen in unseen), Answered(subject, None)
+            elif (difference := many.of(pod)) is not None:
+                changed, unseen, complete = True, difference.unseen, difference.complete
+                answered = Answered(subject, difference, partial(self._patterns.lines, difference, many.pattern))
             else:
                 changed, unseen, complete, answered = False, (), True, None
             tally.answered(unseen, complete=complete, negative=changed)
@@ -116,8 +118,8 @@ def _difference(turn: AnswerTurn, subject: Subject) -> Difference | None:
         return diff(turn.store, subject, turn.ask)
     from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
-    found = explain_policy(turn.store, subject, turn.ask)
-    if found.verdict is None or found.verdict.allowed is True:
+    policy_explanation = explain_policy(turn.store, subject, turn.ask)
+    if policy_explanation.verdict is None or policy_explanation.verdict.allowed is True:
         return None
     return Difference(
         subject.ref,
@@ -126,11 +128,11 @@ def _difference(turn: AnswerTurn, subject: Subject) -> Difference | None:
         before={},
         after={},
         reasons={},
-        verdict=found.verdict,
+        verdict=policy_explanation.verdict,
         changed=True,
-        remedies=found.remedies,
-        unseen=found.unseen,
-        complete=found.complete,
+        remedies=policy_explanation.remedies,
+        unseen=policy_explanation.unseen,
+        complete=policy_explanation.complete,
     )
 
 

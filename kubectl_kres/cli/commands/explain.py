@@ -119,12 +119,14 @@ class ExplainPage(Page):
         if self.options.filenames and not (self.options.selector or self.options.container or self.options.question):
             self._applied.read(source, given)
         yield from super().run(frame, source, given, tally)
-        found = self._together
-        if found is not None:
-            tally.answered(found.unseen, complete=found.complete, negative=found.negative and self.options.exit_code)
+        together = self._together
+        if together is not None:
+            tally.answered(
+                together.unseen, complete=together.complete, negative=together.negative and self.options.exit_code
+            )
             tally.count -= 1
             if self.options.output in DOCUMENTS:
-                yield Answered(None, found)
+                yield Answered(None, together)
 
     def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
         """The turn with what its objects are judged by."""
@@ -138,7 +140,7 @@ class ExplainPage(Page):
             from kubectl_kres.reports.changes.together import together
 
             self._together = together(turn.store, applied.files, turn.ask.server)
-        asked = [one.ref for one in turn.found.subjects]
+        asked = [subject.ref for subject in turn.found.subjects]
         return turn._replace(store=applied.store(turn.store, turn.ask.server, asked))
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
@@ -151,20 +153,20 @@ class ExplainPage(Page):
                 yield from self._explained(explainer, turn if explainer.judges_files else read, subject, tally)
                 continue
             try:
-                found, answered = self._answer(turn, subject)
+                result, answered = self._answer(turn, subject)
             except KresError as error:
                 tally.missed(error)
                 continue
             yield answered
-            verdict = found.verdict
+            verdict = result.verdict
             refused = verdict is not None and is_negative(verdict)
-            conflicts = verdict is None and self._conflicts(found)
+            conflicts = verdict is None and self._conflicts(result)
             if verdict is not None:
-                tally.meets("admitted", not refused, complete=found.complete)
+                tally.meets("admitted", not refused, complete=result.complete)
             negative = self.options.exit_code and (refused or conflicts)
-            tally.answered(found.unseen, complete=found.complete, negative=negative)
+            tally.answered(result.unseen, complete=result.complete, negative=negative)
             if not turn.many and self._whole:
-                tally.shows(found.unseen)
+                tally.shows(result.unseen)
 
     @property
     def _whole(self) -> bool:
@@ -230,12 +232,12 @@ class ExplainPage(Page):
         options = self.options
         if options.output in DOCUMENTS:
             return self._document(turn, subject)
-        found = explain(turn.store, subject, turn.ask)
+        explanation = explain(turn.store, subject, turn.ask)
         if options.output == "brief":
             from kubectl_kres.render.pod.brief import brief
 
-            return found, Answered(subject, found, self.brief(brief(found, self._more(subject))))
-        return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
+            return explanation, Answered(subject, explanation, self.brief(brief(explanation, self._more(subject))))
+        return explanation, Answered(subject, explanation, self._explanation_lines(explanation, many=turn.many))
 
     def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
@@ -245,14 +247,14 @@ class ExplainPage(Page):
         known = self._alike.known(like) if like is not None else None
         if known is not None:
             return known[0], Answered(subject, known[1])
-        found = explain(turn.store, subject, turn.ask)
-        whole = found if options.steps else structs.replace(found, journal=())
+        explanation = explain(turn.store, subject, turn.ask)
+        whole = explanation if options.steps else structs.replace(explanation, journal=())
         report = narrowed(whole, options.container, options.question)
-        if like is None or any(one.required for one in found.unseen):
-            return found, Answered(subject, report)
+        if like is None or any(unseen.required for unseen in explanation.unseen):
+            return explanation, Answered(subject, report)
         item = data.item(report)
-        self._alike.learn(like, found, item)
-        return found, Answered(subject, item)
+        self._alike.learn(like, explanation, item)
+        return explanation, Answered(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
         """Whether no more than a line is shown of an object."""
@@ -270,36 +272,38 @@ class ExplainPage(Page):
         from kubectl_kres.render.quota import policy as drawn
         from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
-        found = explain_policy(turn.store, subject, turn.ask)
+        policy_explanation = explain_policy(turn.store, subject, turn.ask)
         for flag in ("container", "question", "steps"):
             if getattr(self.options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         if self.options.output == "brief":
-            return found, Answered(subject, found, self.brief(drawn.brief(found, self._more(subject))))
+            return policy_explanation, Answered(
+                subject, policy_explanation, self.brief(drawn.brief(policy_explanation, self._more(subject)))
+            )
         if turn.many:
-            self._line(drawn.word(found)[0])
-            return found, self._row(subject, found, partial(drawn.row_of, found))
+            self._line(drawn.word(policy_explanation)[0])
+            return policy_explanation, self._row(subject, policy_explanation, partial(drawn.row_of, policy_explanation))
         gap = [""] * (self._blocks > 0)
         self._blocks = 1
         plain = not speaks_unicode()
-        whole = partial(drawn.lines, found, ascii_only=plain, color=self.color, width=self.width)
-        return found, Answered(subject, found, lambda: [*gap, *whole()])
+        whole = partial(drawn.lines, policy_explanation, ascii_only=plain, color=self.color, width=self.width)
+        return policy_explanation, Answered(subject, policy_explanation, lambda: [*gap, *whole()])
 
-    def _conflicts(self, found: Any) -> bool:
+    def _conflicts(self, value: Any) -> bool:
         """Whether policies contradict each other, or more is used than they let."""
         from kubectl_kres.render.quota.policy import word
 
-        return word(found)[0] in {"conflict", "over"}
+        return word(value)[0] in {"conflict", "over"}
 
-    def _explanation_lines(self, found: Explanation, *, many: bool) -> Callable[[], list[str]]:
+    def _explanation_lines(self, explanation: Explanation, *, many: bool) -> Callable[[], list[str]]:
         options = self.options
         gap = [""] * (self._blocks > 0)
         self._blocks = 0 if many else 1
-        self._words.append(verdict_word(found.verdict)[0])
+        self._words.append(verdict_word(explanation.verdict)[0])
         whole = partial(
             render.lines,
-            found,
+            explanation,
             steps=options.steps,
             container=options.container,
             question=options.question,

@@ -67,18 +67,25 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     for cluster in clusters:
         if cluster.also:
             say(render.same_cluster(cluster.name, cluster.also, cluster.server))
-    kept = {cluster.name: held for cluster in clusters if options.resume and (held := _kept(results, cluster))}
+    kept = {
+        cluster.name: cluster_status
+        for cluster in clusters
+        if options.resume and (cluster_status := _kept(results, cluster))
+    }
     left = [cluster for cluster in clusters if cluster.name not in kept]
-    found = dict(kept)
+    cluster_statuses = dict(kept)
     stopped: BaseException | None = None
     working = _answers(options, report, left, results, seconds)
     try:
-        _gather(working, {cluster.name: cluster for cluster in left}, found, results, report, len(clusters))
+        _gather(working, {cluster.name: cluster for cluster in left}, cluster_statuses, results, report, len(clusters))
     except (KeyboardInterrupt, Ended) as end:
         stopped = end
         working.close()
-        say(render.interrupted(len(found), len(clusters), kept=results is not None))
-    rows = [found.get(one.name) or ClusterStatus(one.name, "stopped", one.source) for one in clusters]
+        say(render.interrupted(len(cluster_statuses), len(clusters), kept=results is not None))
+    rows = [
+        cluster_statuses.get(cluster.name) or ClusterStatus(cluster.name, "stopped", cluster.source)
+        for cluster in clusters
+    ]
     _show(options, report, worst_first(rows))
     if stopped is not None:
         raise stopped
@@ -129,19 +136,19 @@ def _seconds(options: Options) -> float:
 
 def _clusters(options: Options) -> tuple[FleetCluster, ...]:
     """All that are asked, of one shard if one is named. Raises UsageError, ConfigError."""
-    found = (
+    fleet_clusters = (
         snapshots(options.snapshots)
         if options.snapshots
         else read_contexts(options.contexts, options.kubeconfig, os.environ)
     )
     if not options.shard:
-        return found
+        return fleet_clusters
     parts = _SHARD.fullmatch(options.shard)
     if parts is None or int(parts[1]) >= int(parts[2]):
         raise UsageError(
             f'invalid argument "{options.shard}" for "--shard" flag: I/N is expected, with I from 0 to N-1'
         )
-    return shard(found, int(parts[1]), int(parts[2]))
+    return shard(fleet_clusters, int(parts[1]), int(parts[2]))
 
 
 def _results(options: Options, report: str) -> Results | None:
@@ -204,7 +211,7 @@ def _cpus() -> int:
 def _gather(
     statuses: Generator[ClusterStatus],
     clusters: dict[str, FleetCluster],
-    found: dict[str, ClusterStatus],
+    cluster_statuses: dict[str, ClusterStatus],
     results: Results | None,
     report: str,
     count: int,
@@ -214,39 +221,41 @@ def _gather(
     try:
         for status in statuses:
             whole = structs.replace(status, also=clusters[status.cluster].also)
-            found[status.cluster] = whole
+            cluster_statuses[status.cluster] = whole
             if results is not None:
                 results.keep(clusters[status.cluster], whole)
             failed += not whole.answered
-            progress.show(render.progress(report, len(found), count, failed))
+            progress.show(render.progress(report, len(cluster_statuses), count, failed))
     finally:
         progress.clear()
 
 
-def _show(options: Options, report: str, found: Sequence[ClusterStatus]) -> None:
+def _show(options: Options, report: str, cluster_statuses: Sequence[ClusterStatus]) -> None:
     if options.output in DOCUMENTS:
         with Items(options.output) as items:
-            for one in found:
-                items.add(one)
+            for cluster_status in cluster_statuses:
+                items.add(cluster_status)
             origin = Origin("contexts" if options.contexts else "snapshots")
-            items.write("Fleet", origin, complete=all(one.state == "answered" for one in found))
+            items.write(
+                "Fleet", origin, complete=all(cluster_status.state == "answered" for cluster_status in cluster_statuses)
+            )
         return
-    answered = [one for one in found if one.answered]
+    answered = [cluster_status for cluster_status in cluster_statuses if cluster_status.answered]
     sums = total(answered, summed_by(report)) if len(answered) > 1 else {}
-    put(render.table(found, sums, color=colored(options.color), width=width(wide=options.output == "wide")))
-    put([render.counts(found)])
-    for one in answered:
-        if one.state == "partial" or options.verbosity:
-            for note in one.notes:
-                say(f"{one.cluster}: {note}")
+    put(render.table(cluster_statuses, sums, color=colored(options.color), width=width(wide=options.output == "wide")))
+    put([render.counts(cluster_statuses)])
+    for cluster_status in answered:
+        if cluster_status.state == "partial" or options.verbosity:
+            for note in cluster_status.notes:
+                say(f"{cluster_status.cluster}: {note}")
     _same_origin(options, answered)
 
 
-def _same_origin(options: Options, found: Sequence[ClusterStatus]) -> None:
+def _same_origin(options: Options, cluster_statuses: Sequence[ClusterStatus]) -> None:
     """Several snapshots of one cluster may be meant, as of several namespaces; they are told, not refused."""
     servers: dict[str, list[str]] = {}
-    for one in found if options.snapshots else ():
-        servers.setdefault(one.server, []).append(one.cluster)
+    for cluster_status in cluster_statuses if options.snapshots else ():
+        servers.setdefault(cluster_status.server, []).append(cluster_status.cluster)
     for server, names in servers.items():
         if server and len(names) > 1:
             say(render.same_origin(names, server))

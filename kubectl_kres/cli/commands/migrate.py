@@ -65,26 +65,28 @@ class MigratePage(Page):
             tally.answered((), complete=True, negative=bool(checked.open))
             yield Answered(None, checked, partial(_verified, checked))
             return
-        found = migration(source.store, tenant, self._headroom, server)
-        for problem in found.problems:
+        result = migration(source.store, tenant, self._headroom, server)
+        for problem in result.problems:
             say(f"Warning: {problem}")
-        tally.answered((), complete=True, negative=bool(found.problems))
-        yield Answered(None, found, partial(_script, found))
+        tally.answered((), complete=True, negative=bool(result.problems))
+        yield Answered(None, result, partial(_script, result))
 
 
-def _script(found: Migration) -> Iterator[str]:
+def _script(migration: Migration) -> Iterator[str]:
     """YAML in the order in which it is applied, with the commands as comments."""
-    yield plain(f"# Pools and claims for the quotas of {found.tenant}, scope {found.scope}. Apply all of it at once:")
+    yield plain(
+        f"# Pools and claims for the quotas of {migration.tenant}, scope {migration.scope}. Apply all of it at once:"
+    )
     yield "# kubectl apply -f FILE (claims stand before their pools: nobody is refused meanwhile)"
-    for raw in found.objects:
+    for raw in migration.objects:
         yield "---"
         yield from plain(to_yaml(dict(raw)), keep_newlines=True).rstrip("\n").split("\n")
     yield "---"
     yield "# Once kubectl kres claims shows all of them allocated, the Tenant lets its quotas go:"
-    yield plain(f"#   {found.patch}")
-    yield plain(f"# Then check: kubectl kres migrate tenant/{found.tenant.name} --verify")
+    yield plain(f"#   {migration.patch}")
+    yield plain(f"# Then check: kubectl kres migrate tenant/{migration.tenant.name} --verify")
     yield "# The way back:"
-    yield from (plain(f"#   {command}") for command in found.back)
+    yield from (plain(f"#   {command}") for command in migration.back)
 
 
 def _verified(checked: Verification) -> Iterator[str]:

@@ -62,13 +62,13 @@ class OverviewPage(Page):
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
             waiting = [Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(source.store, space)]
             complete(source, waiting, needs, scope=space, listed=True)
-            found = overview(source.store, space, ask, self._sums(source, space, Adding(server), tally))
+            result = overview(source.store, space, ask, self._sums(source, space, Adding(server), tally))
             drawn = partial(self._lines, now)
-            yield Answered(None, found, partial(drawn, found))
-            negative = options.exit_code and any(one.severity == "bad" for one in found.problems)
-            tally.answered(found.unseen, complete=found.complete, negative=negative)
+            yield Answered(None, result, partial(drawn, result))
+            negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
+            tally.answered(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
-                tally.shows(found.unseen)
+                tally.shows(result.unseen)
         tally.saw((), complete=not source.skipped)
 
     def _sums(self, source: ObjectSource, space: str, adding: Adding, tally: Tally) -> list[NamespaceSums] | None:
@@ -80,12 +80,12 @@ class OverviewPage(Page):
         except Forbidden as error:
             tally.missed(error)
             return None
-        return [one for one in adding.sums() if not one.total]
+        return [namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total]
 
-    def _lines(self, now: str, found: Overview) -> Iterator[str]:
+    def _lines(self, now: str, overview: Overview) -> Iterator[str]:
         plain = self.options.ascii or not speaks_unicode()
         flags = same_source(self.options)
-        yield from render.lines(found, now, ascii_only=plain, color=self.color, width=self.width, flags=flags)
+        yield from render.lines(overview, now, ascii_only=plain, color=self.color, width=self.width, flags=flags)
 
 
 #: There is no word of it to wait for.

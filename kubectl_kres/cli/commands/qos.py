@@ -68,33 +68,33 @@ class QosPage(Page):
         whole = not turn.many or options.output in DOCUMENTS or bool(options.cgroup)
 
         def answer(subject: Subject) -> Quality:
-            found = self._quality(turn, subject) if whole else brief.quality(subject)
-            if found is None:
+            quality = self._quality(turn, subject) if whole else brief.quality(subject)
+            if quality is None:
                 text = f"{subject.ref}: no class, since {unclassed(subject)}"
                 raise UsageError(text, hint=f"kubectl kres explain {_asked(options, subject)}")
-            return found
+            return quality
 
-        for subject, found in tally.each(turn.found.subjects, answer):
+        for subject, pod_quality in tally.each(turn.found.subjects, answer):
             if not whole and options.output != "name":
-                self._classes[found.qos.name] = self._classes.get(found.qos.name, 0) + 1
-                self._refused += bool(found.refused)
-                self._differing += found.differs
-            yield Answered(subject, found, partial(self._lines, found, many=turn.many, whole=whole))
-            tally.meets("admitted", not found.refused, complete=found.complete)
-            negative = options.exit_code and bool(found.refused or found.differs)
-            tally.answered(found.unseen, complete=found.complete, negative=negative)
+                self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
+                self._refused += bool(pod_quality.refused)
+                self._differing += pod_quality.differs
+            yield Answered(subject, pod_quality, partial(self._lines, pod_quality, many=turn.many, whole=whole))
+            tally.meets("admitted", not pod_quality.refused, complete=pod_quality.complete)
+            negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
+            tally.answered(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
             if whole and options.output in {"text", "wide"}:
-                tally.shows(found.unseen)
+                tally.shows(pod_quality.unseen)
 
     def _quality(self, turn: AnswerTurn, subject: Subject) -> Quality | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
         driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
         return quality(turn.store, subject, turn.ask, version=version, driver=driver)
 
-    def _lines(self, found: Quality, *, many: bool, whole: bool) -> list[str]:
+    def _lines(self, quality: Quality, *, many: bool, whole: bool) -> list[str]:
         if whole:
-            return [*render.lines(found, color=self.color, width=self.width), *[""] * many]
-        return [render.summary(found, color=self.color, width=self.width)]
+            return [*render.lines(quality, color=self.color, width=self.width), *[""] * many]
+        return [render.summary(quality, color=self.color, width=self.width)]
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """The counts."""

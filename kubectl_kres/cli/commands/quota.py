@@ -87,11 +87,11 @@ class QuotaPage(Page):
         for subject in turn.found.subjects:
             spaces.setdefault(subject.ref.namespace, []).append(subject)
         for subjects in spaces.values():
-            held = [quota for subject in subjects if (quota := turn.store.get(*_key(subject))) is not None]
+            result = [quota for subject in subjects if (quota := turn.store.get(*_key(subject))) is not None]
             recounted, by = self.options.recount, self.options.by
             try:
-                reports = quota_reports(turn.store, held, turn.ask, recounted=recounted, by=by)
-                for subject, quota, report in zip(subjects, held, reports, strict=True):
+                reports = quota_reports(turn.store, result, turn.ask, recounted=recounted, by=by)
+                for subject, quota, report in zip(subjects, result, reports, strict=True):
                     yield self._answered(subject, quota, report)
                     bad = any(use.over or use.drift is not None for use in report.uses)
                     _count(self.options, tally, report, negative=bad)
@@ -129,13 +129,13 @@ class FitPage(Page):
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The one object that was asked about."""
-        for subject, found in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
-            whole: Callable[[], Iterable[str]] = partial(render_fit.lines, found, color=self.color, width=self.width)
+        for subject, item in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
+            whole: Callable[[], Iterable[str]] = partial(render_fit.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
-                whole = self.brief(render_fit.brief(found, _explain(self.options, subject)))
-            yield Answered(subject, found, whole)
-            tally.meets("fits", found.enough)
-            _count(self.options, tally, found, negative=not found.enough)
+                whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
+            yield Answered(subject, item, whole)
+            tally.meets("fits", item.enough)
+            _count(self.options, tally, item, negative=not item.enough)
 
 
 class DeniedPage(Page):
@@ -149,18 +149,18 @@ class DeniedPage(Page):
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The refused workloads of a turn."""
-        for subject, found in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
-            if found is None:
+        for subject, item in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
+            if item is None:
                 tally.answered((), complete=True, negative=False)
                 continue
             self._refused += 1
             whole: Callable[[], Iterable[str]] = partial(
-                render_fit.denied_lines, found, color=self.color, width=self.width
+                render_fit.denied_lines, item, color=self.color, width=self.width
             )
             if self.options.output == "brief":
-                whole = self.brief(render_fit.denied_brief(found, _explain(self.options, subject)))
-            yield Answered(subject, found, whole)
-            _count(self.options, tally, found, negative=True)
+                whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))
+            yield Answered(subject, item, whole)
+            _count(self.options, tally, item, negative=True)
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """How many are refused."""
@@ -168,8 +168,8 @@ class DeniedPage(Page):
             yield render_fit.denied_count(self._refused, tally.count)
 
 
-def _count(options: Options, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
-    tally.answered(found.unseen, complete=found.complete, negative=negative and options.exit_code)
+def _count(options: Options, tally: Tally, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:
+    tally.answered(value.unseen, complete=value.complete, negative=negative and options.exit_code)
 
 
 def _explain(options: Options, subject: Subject) -> str:

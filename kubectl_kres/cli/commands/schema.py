@@ -37,7 +37,7 @@ ANSWERS = {
 MORE = {
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
-        *(one for system in systems() for one in system.explanations),
+        *(explanation for system in systems() for explanation in system.explanations),
         ("kubectl_kres.reports.changes.together", "Together"),
     )
 }
@@ -60,9 +60,9 @@ def schema(command: str) -> dict[str, Any]:
     types = [(module, name), *MORE.get(command, ())]
     answers = [getattr(import_module(where), what) for where, what in types]
     items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
-    for one in definitions.values():
-        if "description" in one:
-            one["description"] = cleandoc(one["description"])
+    for definition in definitions.values():
+        if "description" in definition:
+            definition["description"] = cleandoc(definition["description"])
     item = {"anyOf": list(items)} if len(items) > 1 else items[0]
     text = {"type": "string"}
     origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)

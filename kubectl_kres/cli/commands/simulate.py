@@ -65,7 +65,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _ordered_flags() -> list[tuple[str, str]]:
     given = click.get_current_context().obj or ()
-    return [(one.field, str(one.value)) for one in given if one.field in _STEPS]
+    return [(item.field, str(item.value)) for item in given if item.field in _STEPS]
 
 
 def _change(options: Options, items: Items, tally: Tally) -> int:
@@ -87,8 +87,8 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
             course = Course(store, steps, ask.server, looked)
-            found = _noted(report_of(course), store, spaces, assumptions, not_played(wanted))
-        return _shown(options, items, tally, source, found, store.origin)
+            change_report = _noted(report_of(course), store, spaces, assumptions, not_played(wanted))
+        return _shown(options, items, tally, source, change_report, store.origin)
 
 
 @contextmanager
@@ -105,11 +105,13 @@ def _source(options: Options) -> Iterator[ObjectSource]:
 
 def _is_wide(wanted: Sequence[Wanted]) -> bool:
     """Whether a class of the cluster changes, which concerns every namespace that is looked at."""
-    return any(one.kind is not None and not one.kind.namespaced and one.kind.kind not in POOLED for one in wanted)
+    return any(
+        wanted.kind is not None and not wanted.kind.namespaced and wanted.kind.kind not in POOLED for wanted in wanted
+    )
 
 
 def _own(steps: Sequence[object], default: str) -> tuple[str, ...]:
-    named = {getattr(one, "namespace", "") for one in steps} - {""}
+    named = {getattr(step, "namespace", "") for step in steps} - {""}
     return tuple(sorted(named)) or (default,)
 
 
@@ -118,15 +120,15 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
     if options.offline:
         default = (*options.namespaces, "default")[0]
         store = source.store
-        spaces = tuple(dict.fromkeys((default, *(one.namespace for one in wanted if one.namespace))))
+        spaces = tuple(dict.fromkeys((default, *(wanted.namespace for wanted in wanted if wanted.namespace))))
         for need in (*namespace_needs(spaces), *namespace_needs([""]), *pool_needs()):
             store.cover(need, READ)
         return store, spaces, default
-    named = [one.namespace for one in wanted if one.namespace]
+    named = [wanted.namespace for wanted in wanted if wanted.namespace]
     asked = tuple(dict.fromkeys((*source.namespaces, *named)))
     wide = options.all_namespaces or not source.namespaces
     needs = list(namespace_needs([""] if wide else asked))
-    if any(one.kind is not None and one.kind.kind in POOLED for one in wanted):
+    if any(wanted.kind is not None and wanted.kind.kind in POOLED for wanted in wanted):
         needs += pool_needs()
         needs += namespace_needs([""]) if not wide and _moves_quotas(wanted) else ()
     source.fill(needs)
@@ -147,18 +149,18 @@ def _read_policies(source: ObjectSource, spaces: Sequence[str]) -> None:
 
 def _moves_quotas(wanted: Sequence[Wanted]) -> bool:
     """Whether a pool or a namespace changes, so that quotas of any namespace can."""
-    return any(one.kind is not None and one.kind.kind in {"ResourcePool", "Namespace"} for one in wanted)
+    return any(wanted.kind is not None and wanted.kind.kind in {"ResourcePool", "Namespace"} for wanted in wanted)
 
 
 def _all(store: Store) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     for kind in ("LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "Pod"):
-        found += store.all(kind)
-    return found
+        result += store.all(kind)
+    return result
 
 
 def _noted(
-    found: ChangeReport,
+    change_report: ChangeReport,
     store: Store,
     spaces: Sequence[str],
     assumptions: Sequence[str],
@@ -173,7 +175,7 @@ def _noted(
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
     told = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
     unseen = (*unseen, *left)
-    return replace(found, notes=(*found.notes, *told, *assumptions), unseen=unseen, complete=not unseen)
+    return replace(change_report, notes=(*change_report.notes, *told, *assumptions), unseen=unseen, complete=not unseen)
 
 
 def _between(options: Options, items: Items, tally: Tally) -> int:
@@ -192,30 +194,32 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
             source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])
             _read_policies(source, source.namespaces)
         server, assumptions = server_of(after.version())
-        spaces = tuple({item.metadata.namespace for one in (before, after) for item in _all(one.store)})
+        spaces = tuple(
+            {item.metadata.namespace for object_source in (before, after) for item in _all(object_source.store)}
+        )
         sides = [at_rest(source.store, server, spaces) for source in (before, after)]
-        found = compared(sides[0], sides[1])
-        noted = _noted(found, after.store, after.namespaces or ("",), assumptions)
+        change_report = compared(sides[0], sides[1])
+        noted = _noted(change_report, after.store, after.namespaces or ("",), assumptions)
         return _shown(options, items, tally, after, noted, after.store.origin)
 
 
 def _shown(
-    options: Options, items: Items, tally: Tally, source: ObjectSource, found: ChangeReport, origin: Origin
+    options: Options, items: Items, tally: Tally, source: ObjectSource, change_report: ChangeReport, origin: Origin
 ) -> int:
-    negative = found.refused or (options.exit_code and found.outcome == "worse")
-    tally.answered(found.unseen, complete=found.complete, negative=negative)
+    negative = change_report.refused or (options.exit_code and change_report.outcome == "worse")
+    tally.answered(change_report.unseen, complete=change_report.complete, negative=negative)
     if options.output in DOCUMENTS:
-        items.add(found)
+        items.add(change_report)
         items.write("Change", origin, complete=tally.complete)
     elif options.output == "diff":
-        put(render.difference(found))
-        for step in found.steps:
+        put(render.difference(change_report))
+        for step in change_report.steps:
             if not step.allowed:
                 say(f"step {step.number} is refused: {step.message}")
     elif options.output == "brief":
-        put(brief.lines(render.brief(found, partial(_more, options)), color=colored(options.color)))
+        put(brief.lines(render.brief(change_report, partial(_more, options)), color=colored(options.color)))
     else:
-        put(render.lines(found, color=colored(options.color), width=width(wide=options.output == "wide")))
+        put(render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide")))
     return tally.code(source)
 
 

@@ -92,10 +92,10 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         header = Header(origin=target.server, time=now, server=fill_store.version(connection), context=target.context)
         installed = _installed(connection, coverage)
         small = Store(Origin("cluster", version=header.server))
-        found = _pages(
+        pairs = _pages(
             pages, partial(_needs, spaces, installed), partial(_absent, connection), coverage, options, small
         )
-        count = write_stream(header, found, options.out, coverage=lambda: coverage)
+        count = write_stream(header, pairs, options.out, coverage=lambda: coverage)
     for warning in connection.warnings:
         say(f"Warning: {warning}")
     gaps = _tell(coverage, access_flags(options))
@@ -107,11 +107,11 @@ def _parameters(connection: Connection, kind: Kind, need: Need) -> list[Any]:
     """What a policy takes its parameters from. Raises NotFound where no such kind is served."""
     from kubectl_kres.cluster.read.parameters import read
 
-    items, found = read(connection, kind, need)
-    if found.state == "absent":
-        raise NotFound(found.message, code=404, reason="NotFound")
-    if not found.known:
-        raise found.error()
+    items, coverage = read(connection, kind, need)
+    if coverage.state == "absent":
+        raise NotFound(coverage.message, code=404, reason="NotFound")
+    if not coverage.known:
+        raise coverage.error()
     return items
 
 
@@ -130,15 +130,15 @@ def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[
 
     wanted = [BY_KIND[kind] for kind in INSTALLED]
     try:
-        found = tuple(kind.kind for kind in served(connection, wanted))
+        kinds = tuple(kind.kind for kind in served(connection, wanted))
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except ClusterError as error:
         coverage.update({Need(kind.kind): _gap(error, named=False) for kind in wanted})
         return ()
-    absent = [kind for kind in wanted if kind.kind not in found]
+    absent = [kind for kind in wanted if kind.kind not in kinds]
     coverage.update({Need(kind.kind): Coverage("absent", f"the server has no {kind.qualified}") for kind in absent})
-    return found
+    return kinds
 
 
 def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[Need]:
@@ -205,7 +205,7 @@ def _pages(
                 coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
             if kept:
                 small.cover(need, coverage[need])
-        if not any(one.state == "read" for one in coverage.values()):
+        if not any(coverage.state == "read" for coverage in coverage.values()):
             raise _nothing(coverage, access_flags(options))
     finally:
         progress.clear()
@@ -214,15 +214,20 @@ def _pages(
 def _nothing(coverage: Mapping[Need, Coverage], access: str) -> ClusterError:
     """The first of the reasons why there is nothing to write."""
     first = next(
-        (one for one in coverage.values() if not one.known), Coverage("failed", "the server has no kind of ours")
+        (coverage for coverage in coverage.values() if not coverage.known),
+        Coverage("failed", "the server has no kind of ours"),
     )
     hint = "\n".join(filter(None, (first.hint, may_i(first.message, access))))
     return ClusterError(f"nothing could be read, and nothing is written: {_words(first)}", hint=hint)
 
 
-def _words(one: Coverage) -> str:
+def _words(coverage: Coverage) -> str:
     """Why it could not be read; that it is forbidden the server says itself."""
-    return f"Error from server ({one.reason}): {one.message}" if one.reason and one.state == "failed" else one.message
+    return (
+        f"Error from server ({coverage.reason}): {coverage.message}"
+        if coverage.reason and coverage.state == "failed"
+        else coverage.message
+    )
 
 
 def _may_lack(kind: str) -> bool:
@@ -246,13 +251,13 @@ def _gap(error: ClusterError, *, named: bool) -> Coverage:
 
 def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
     """Says what could not be read; True if answers need some of it."""
-    gaps = {need: one for need, one in coverage.items() if not one.known and BY_KIND[need.kind].listed}
-    for need, one in gaps.items():
+    gaps = {need: coverage for need, coverage in coverage.items() if not coverage.known and BY_KIND[need.kind].listed}
+    for need, gap in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
-        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_words(one)}")
-        for hint in filter(None, (one.hint, may_i(one.message, access) if one.state == "denied" else "")):
+        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_words(gap)}")
+        for hint in filter(None, (gap.hint, may_i(gap.message, access) if gap.state == "denied" else "")):
             say(hint)
-    return any(need.kind in _NEEDED or one.state == "failed" for need, one in gaps.items())
+    return any(need.kind in _NEEDED or gap.state == "failed" for need, gap in gaps.items())
 
 
 command = Command(

@@ -42,13 +42,13 @@ def _rbac(options: Options, words: tuple[str, ...]) -> int:
 
     if options.client:
         raise UsageError("--rbac and --client exclude each other")
-    found = rbac.roles(words, () if options.all_namespaces else options.namespaces)
+    roles = rbac.roles(words, () if options.all_namespaces else options.namespaces)
     if options.output in {"text", "yaml"}:
-        print("\n".join(rbac.lines(found, words)))
+        print("\n".join(rbac.lines(roles, words)))
         return 0
     from kubectl_kres.cli.output.printer import dump  # --client must stay fast
 
-    print(dump({"apiVersion": "v1", "kind": "List", "items": found}, options.output), end="")
+    print(dump({"apiVersion": "v1", "kind": "List", "items": roles}, options.output), end="")
     return 0
 
 
@@ -59,12 +59,12 @@ def _server(options: Options) -> dict[str, Any]:
 
     target, connection = connected(options, ask=False)
     with connection:
-        found = version(connection)
+        text = version(connection)
         person = whoami(connection)
     for warning in connection.warnings:
         say(f"Warning: {warning}")
     return {
-        "gitVersion": found,
+        "gitVersion": text,
         "context": target.context,
         "server": target.server,
         "user": target.user_name,

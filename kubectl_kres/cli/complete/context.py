@@ -19,7 +19,7 @@ from kubectl_kres.cli.system import systems
 _HERE = "\0"
 
 #: The type whose objects a flag names.
-_TYPES = {"namespaces": "namespaces"} | {flag: kind for one in systems() for flag, kind in one.flag_types.items()}
+_TYPES = {"namespaces": "namespaces"} | {flag: kind for system in systems() for flag, kind in system.flag_types.items()}
 
 #: The part of the kubeconfig that a flag names an entry of.
 _ENTRIES = {"context": "contexts", "contexts": "contexts", "cluster": "clusters", "user": "users"}
@@ -111,8 +111,8 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
         from kubectl_kres.cli.complete.object_words import named
         from kubectl_kres.reports.common.kind_answers import makes_one_pod
 
-        found = named(makes_one_pod, (), slot.typed, options, slash=True)
-        return found._replace(before=slot.before + found.before)
+        completion_context = named(makes_one_pod, (), slot.typed, options, slash=True)
+        return completion_context._replace(before=slot.before + completion_context.before)
     return slot._replace(words=tuple(Completion(word) for word in _choices(flag, command) if word))
 
 
@@ -132,7 +132,7 @@ def _commands() -> tuple[Completion, ...]:
 
 def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:
     """The flags that may follow: all that are not given yet or may be repeated."""
-    given = {one.field for one in line.given}
+    given = {given_flag.field for given_flag in line.given}
     return tuple(
         Completion(name, (flag.help or "").partition(". ")[0].rstrip("."))
         for flag in known
@@ -148,9 +148,11 @@ def _flag(field: str, known: Iterable[click.Parameter]) -> click.Option:
 def _options(line: CommandLine) -> Options:
     """The flags that are given before the cursor; numbers keep their defaults, since nothing here depends on them."""
     values: dict[str, Any] = {}
-    for one in line.given:
-        default = Options._field_defaults.get(one.field)
-        if one.value == _HERE or default is None or type(default) is int:
+    for given_flag in line.given:
+        default = Options._field_defaults.get(given_flag.field)
+        if given_flag.value == _HERE or default is None or type(default) is int:
             continue
-        values[one.field] = (*values.get(one.field, ()), one.value) if isinstance(default, tuple) else one.value
+        values[given_flag.field] = (
+            (*values.get(given_flag.field, ()), given_flag.value) if isinstance(default, tuple) else given_flag.value
+        )
     return Options(**values)

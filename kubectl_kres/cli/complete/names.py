@@ -70,7 +70,7 @@ def _held(options: Options, type_: str) -> Iterator[str]:
     kind = source.kind(type_)
     for space in (source.namespaces or ("",)) if kind.namespaced else ("",):
         for page in source.pages(Need(kind.kind, space)):
-            yield from (one.metadata.name for one in page)
+            yield from (item.metadata.name for item in page)
 
 
 def _listed(connection: Connection, kind: Kind, namespace: str, until: float) -> Iterator[str]:

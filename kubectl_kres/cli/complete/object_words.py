@@ -22,8 +22,8 @@ def named(
         return CompletionContext(
             typed, type="" if listing or many else words[0], taken=frozenset(words[1:]), options=options
         )
-    type_, found, name = typed.partition("/")
-    if found:
+    type_, text, name = typed.partition("/")
+    if text:
         taken = frozenset(word.partition("/")[2] for word in words if word.partition("/")[0] == type_)
         return CompletionContext(name, f"{type_}/", type="" if listing else type_, taken=taken, options=options)
     if words or slash:

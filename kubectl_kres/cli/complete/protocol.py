@@ -58,14 +58,18 @@ def _read(slot: CompletionContext, until: float) -> list[str]:
 
     try:
         if slot.entries:
-            found: Iterable[str] = names.entries(slot.options, slot.entries)
+            entries: Iterable[str] = names.entries(slot.options, slot.entries)
         else:
             left = until - monotonic()
-            found = start(partial(names.names, slot.options, slot.type, left)).result(max(left, 0.0))
+            entries = start(partial(names.names, slot.options, slot.type, left)).result(max(left, 0.0))
     except Exception:  # noqa: BLE001, at a prompt nobody can read of an error
         return []
     return sorted(
-        {one for one in found if one.startswith(slot.typed) and one not in slot.taken and _SAFE.fullmatch(one)}
+        {
+            entry
+            for entry in entries
+            if entry.startswith(slot.typed) and entry not in slot.taken and _SAFE.fullmatch(entry)
+        }
     )
 
 

@@ -42,8 +42,10 @@ def answer_line(line: bytes) -> bytes:
 
 def options_of(values: Mapping[str, Any]) -> Options:
     """Flags out of JSON."""
-    found: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
-    return Options(**found)
+    result: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return Options(**result)
 
 
 def answer(task: FleetTask) -> ClusterStatus:
@@ -122,8 +124,8 @@ def _without(task: FleetTask, state: FleetState, message: str, hint: str, notes:
 class _Lines(io.TextIOBase):
     """A stream whose lines go to a list."""
 
-    def __init__(self, found: list[str]) -> None:
-        self._found = found
+    def __init__(self, texts: list[str]) -> None:
+        self._found = texts
 
     def write(self, text: str) -> int:
         self._found.extend(text.splitlines())

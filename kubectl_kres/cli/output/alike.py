@@ -56,13 +56,13 @@ class Alike(Generic[Report]):
 
 def _fits(texts: tuple[str, ...]) -> bool:
     """Whether each can be told from the others wherever it stands."""
-    apart = not any(one in other for one, other in permutations(texts, 2))
+    apart = not any(name in other for name, other in permutations(texts, 2))
     return apart and all(_PLAIN.fullmatch(text) for text in texts)
 
 
 def _written(pattern: _Pattern[Report], texts: tuple[str, ...]) -> Item:
     """The pattern with other texts in place of its own."""
-    found = pattern.item.text
+    text = pattern.item.text
     for old, new in zip(pattern.texts, texts, strict=True):
-        found = found.replace(old, new)
-    return Item(found)
+        text = text.replace(old, new)
+    return Item(text)

@@ -48,8 +48,8 @@ _CANNOT = (
 
 def worst(codes: Iterable[int]) -> int:
     """The exit code of a run over several objects."""
-    found = set(codes)
-    return next((code for code in _ORDER if code in found), Exit.ANSWERED)
+    numbers = set(codes)
+    return next((code for code in _ORDER if code in numbers), Exit.ANSWERED)
 
 
 def say(text: str) -> None:
@@ -162,7 +162,7 @@ def tell(error: KresError) -> None:
 def lines(error: KresError, access: str) -> Iterator[str]:
     """The error as kubectl words it, then what to do. ``access``: the flags that choose server and user."""
     if isinstance(error, InputErrors):
-        yield from (f"error: {one.message}" for one in error.errors)
+        yield from (f"error: {error.message}" for error in error.errors)
         if error.more > 0:
             yield f"error: and {error.more} more like these"
     elif isinstance(error, Unauthenticated):
@@ -189,12 +189,12 @@ def may_i(message: str, access: str) -> str:
     ``message``: the server's own words of a 403. ``access``: the flags that choose server and user.
     Source: apiserver rbac authorizer, responsewriters.Forbidden.
     """
-    said = re.search(_CANNOT, message)
-    if said is None:
+    match = re.search(_CANNOT, message)
+    if match is None:
         return ""
-    resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
-    where = f" -n {said['namespace']}" if said["namespace"] else " -A" if said["wide"] else ""
-    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{f' {access}' if access else ''}"
+    resource = f"{match['resource']}.{match['group']}" if match["group"] else match["resource"]
+    where = f" -n {match['namespace']}" if match["namespace"] else " -A" if match["wide"] else ""
+    return f"Check with: kubectl auth can-i {match['verb']} {resource}{where}{f' {access}' if access else ''}"
 
 
 def _tell_usage(error: click.UsageError) -> None:

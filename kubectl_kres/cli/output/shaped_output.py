@@ -19,14 +19,14 @@ class Shaped(str):
 
     def __new__(cls, asked: str) -> Self:
         """``asked`` is what follows ``-o``. Raises UsageError for what cannot be read."""
-        found = super().__new__(cls, "json")
+        result = super().__new__(cls, "json")
         form, _, text = asked.partition("=")
         if form == "jsonpath":
             parts = jsonpath.parse(text)
-            found.of = lambda document: jsonpath.printed(parts, document)
+            result.of = lambda document: jsonpath.printed(parts, document)
         else:
             columns = jsonpath.columns(text)
-            found.of = lambda document: "".join(
+            result.of = lambda document: "".join(
                 f"{line}\n" for line in jsonpath.table(columns, document.get("items", [document]))
             )
-        return found
+        return result

@@ -47,13 +47,16 @@ class PoliciesExplainer(Explainer):
                 raise UsageError(f"--{name} asks about a pod, not about policies")
         kind = "" if ref.kind == ALL else ref.kind
         space = ref.namespace or (*options.namespaces, "default")[0]
-        found = policy_effects(turn.store, space, turn.ask, kind, ref.name)
-        if ref.name and turn.store.get(ref.kind, ref.name) is None and found.complete:
+        result = policy_effects(turn.store, space, turn.ask, kind, ref.name)
+        if ref.name and turn.store.get(ref.kind, ref.name) is None and result.complete:
             tally.missed(NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound"))
             return
-        yield Answered(subject, found, partial(effect_lines, found, color=self.page.color, width=self.page.width)), None
-        refused = any(one.refused for effect in found.policies for one in effect.others)
-        tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
+        yield (
+            Answered(subject, result, partial(effect_lines, result, color=self.page.color, width=self.page.width)),
+            None,
+        )
+        refused = any(other.refused for effect in result.policies for other in effect.others)
+        tally.answered(result.unseen, complete=result.complete, negative=options.exit_code and refused)
 
 
 def _chosen(
@@ -63,13 +66,13 @@ def _chosen(
     del given, options, words, program
     head, _, first = named[0].partition("/")
     kind = find(head)
-    names = [*([first] if first else []), *(one.partition("/")[2] or one for one in named[1:])] or [""]
+    names = [*([first] if first else []), *(name.partition("/")[2] or name for name in named[1:])] or [""]
     subjects = [
         Subject(ObjectRef(ALL if head.lower() == ALL and not name else _kind(kind), name, space), _known(kind))
         for space in source.namespaces or _all(source)
         for name in names
     ]
-    complete(source, subjects, lambda store, one: effects_needs(store, one.ref.namespace))
+    complete(source, subjects, lambda store, subject: effects_needs(store, subject.ref.namespace))
     yield Found(tuple(subjects), listed=len(subjects) > 1)
 
 
@@ -85,4 +88,4 @@ def _known(kind: Kind | None) -> Kind:
 
 def _all(source: ObjectSource) -> tuple[str, ...]:
     source.fill([Need("Namespace")])
-    return tuple(one.metadata.name for one in source.store.all("Namespace"))
+    return tuple(namespace.metadata.name for namespace in source.store.all("Namespace"))

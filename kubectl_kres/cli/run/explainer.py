@@ -47,8 +47,8 @@ class Explainer:
 def explainer_of(kind: Kind) -> type[Explainer] | None:
     """Who explains objects of a kind; None: what explains pods and policies does."""
     name = answers_about(kind).explained
-    where = next((one.explainer for one in systems() if one.name == name), None)
+    where = next((system.explainer for system in systems() if system.name == name), None)
     if where is None:
         return None
-    found: type[Explainer] = getattr(import_module(where[0]), where[1])
-    return found
+    result: type[Explainer] = getattr(import_module(where[0]), where[1])
+    return result

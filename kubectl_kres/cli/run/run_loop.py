@@ -78,13 +78,13 @@ class Page:
         self.color = colored(options.color)
         self._briefs = 0
 
-    def brief(self, found: Brief) -> Callable[[], list[str]]:
+    def brief(self, value: Brief) -> Callable[[], list[str]]:
         """The lines of an answer in few words, apart from the one before."""
         from kubectl_kres.render.verdict import brief
 
         gap = [""] * (self._briefs > 0)
         self._briefs += 1
-        return lambda: [*gap, *brief.lines(found, color=self.color)]
+        return lambda: [*gap, *brief.lines(value, color=self.color)]
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The answers for the objects of a turn; an object without an answer is missed."""
@@ -107,14 +107,14 @@ class Page:
     def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
         """The answers for all objects that the query names."""
         ask: Ask | None = None
-        for found in frame.query.choose(source, given, self.options, frame.query.words, frame.program):
+        for item in frame.query.choose(source, given, self.options, frame.query.words, frame.program):
             if ask is None:
                 server, assumptions = frame.server_of(source.version())
                 now = source.store.origin.time or moment()
                 ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
-            tally.found(found)
-            many = found.listed or len(found.subjects) + len(found.missing) > 1
-            yield from self.reports(AnswerTurn(source.store, found, ask, many), tally)
+            tally.found(item)
+            many = item.listed or len(item.subjects) + len(item.missing) > 1
+            yield from self.reports(AnswerTurn(source.store, item, ask, many), tally)
         tally.leaves_out(given.left_out)
         tally.complete = tally.complete and not source.skipped
 

@@ -69,7 +69,7 @@ class Tally:
 
     def shows(self, unseen: Iterable[Unseen]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
-        self._shown.update(one.message for one in unseen)
+        self._shown.update(unseen.message for unseen in unseen)
 
     def meets(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
         """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
@@ -79,28 +79,28 @@ class Tally:
     def saw(self, unseen: Iterable[Unseen], *, complete: bool) -> None:
         """What could not be read for an answer."""
         self.complete = self.complete and complete
-        for one in unseen:
-            if one.required:
-                self._unseen.setdefault((one.kind, one.message), one)
+        for item in unseen:
+            if item.required:
+                self._unseen.setdefault((item.kind, item.message), item)
 
     def each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
         """The objects with their answers; one without is missed."""
         for subject in subjects:
             try:
-                found = make(subject)
+                result = make(subject)
             except KresError as error:
                 self.missed(error)
             else:
-                yield subject, found
+                yield subject, result
 
-    def found(self, found: Found) -> None:
+    def found(self, value: Found) -> None:
         """Some objects whose answers come next, and what of them could not be read."""
-        for error in found.missing:
+        for error in value.missing:
             self.missed(error)
-        self.saw(found.unseen, complete=not found.unseen)
-        self.listed = self.listed and found.listed
-        if found.told:
-            self.note(found.told)
+        self.saw(value.unseen, complete=not value.unseen)
+        self.listed = self.listed and value.listed
+        if value.told:
+            self.note(value.told)
             self._told = True
 
     def code(self, source: ObjectSource) -> int:
@@ -108,8 +108,8 @@ class Tally:
         for text in source.skipped:
             self.note(f"error: left out, since it cannot be decoded: {text}")
         shown = self._shown if self._shown and same_terminal() else ()
-        for one in self._unseen.values():
-            self._note_unseen(one, told=one.message in shown)
+        for unseen in self._unseen.values():
+            self._note_unseen(unseen, told=unseen.message in shown)
         if self._left_out:
             self._tell(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
@@ -157,12 +157,12 @@ class Tally:
 
 def _absent(source: ObjectSource) -> list[str]:
     """The namespaces that were asked about and do not exist."""
-    found = []
+    result = []
     for name in filter(None, source.namespaces):
         source.fill(namespace_needs(source.store, name))
         if no_namespace(source.store, name) is not None:
-            found.append(name)
-    return found
+            result.append(name)
+    return result
 
 
 def _unread(error: KresError) -> bool:

@@ -56,9 +56,9 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
     policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
     if not subjects and not given.policies.files:
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
-    subjects += _targets(given, {one.ref for one in subjects})
+    subjects += _targets(given, {subject.ref for subject in subjects})
     complete(source, subjects, needs)
-    spaces = dict.fromkeys(ref.namespace for ref in (*(one.ref for one in subjects), *policies))
+    spaces = dict.fromkeys(ref.namespace for ref in (*(subject.ref for subject in subjects), *policies))
     wanted = {
         space: (
             Need("LimitRange", space),
@@ -72,7 +72,7 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
     source.fill(() if options.offline else _running(source.store, subjects))
     store, side_by_side = _applied(source, files_of(given), options, ask)
     for space in spaces:
-        here = [one for one in subjects if one.ref.namespace == space]
+        here = [subject for subject in subjects if subject.ref.namespace == space]
         lacks = lacking(source.store, wanted[space])
         yield Scene(store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side)
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
@@ -82,9 +82,9 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
 
 def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[Need]:
     """What the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
-    for one in subjects:
-        ref = one.ref
-        if one.raw is None or ref.kind not in ROLLED or not any(store.all("ResourceQuota", ref.namespace)):
+    for subject in subjects:
+        ref = subject.ref
+        if subject.raw is None or ref.kind not in ROLLED or not any(store.all("ResourceQuota", ref.namespace)):
             continue
         yield Need(ref.kind, ref.namespace, required=False)
         if ref.kind == "Deployment":
@@ -93,12 +93,12 @@ def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[Need]:
 
 def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
     """The workloads that autoscalers of the files scale and that stand in no file: what the cluster has of them."""
-    found: dict[ObjectRef, None] = {}
-    for one in given.policies.all("HorizontalPodAutoscaler"):
-        target = one.spec.scale_target_ref
+    result: dict[ObjectRef, None] = {}
+    for horizontal_pod_autoscaler in given.policies.all("HorizontalPodAutoscaler"):
+        target = horizontal_pod_autoscaler.spec.scale_target_ref
         if target.kind in SCALED:
-            found[ObjectRef(target.kind, target.name, one.metadata.namespace)] = None
-    return [Subject(ref, BY_KIND[ref.kind]) for ref in found if ref not in known]
+            result[ObjectRef(target.kind, target.name, horizontal_pod_autoscaler.metadata.namespace)] = None
+    return [Subject(ref, BY_KIND[ref.kind]) for ref in result if ref not in known]
 
 
 def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> tuple[Store, Together | None]:
@@ -106,8 +106,8 @@ def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> 
     if not files.counting:
         return source.store, None
     source.fill(() if options.offline else files.needs())
-    found = together(source.store, files, ask.server, in_turn=True) if files.several else None
-    return with_policies(source.store, files, ask.server), found
+    result = together(source.store, files, ask.server, in_turn=True) if files.several else None
+    return with_policies(source.store, files, ask.server), result
 
 
 def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Iterator[Scene]:
@@ -119,13 +119,13 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     lacks = [*lacking(source.store, wanted)]
     by_space = makers(source.store, scope)
-    complete(source, (one for group in by_space.values() for one in group), needs, scope=scope, listed=True)
-    runs = (ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace)
-            for one in source.store.all(_RUN.kind, scope or None))  # fmt: skip
+    complete(source, (subject for group in by_space.values() for subject in group), needs, scope=scope, listed=True)
+    runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
+            for item in source.store.all(_RUN.kind, scope or None))  # fmt: skip
     complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)
     quotas = tuple(source.store.all("ResourceQuota", scope or None))
     source.fill(need for need in counting_needs(quotas, Server(), scope) if need.kind != _POD.kind)
-    policed = {one.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for one in source.store.all(kind)}
+    policed = {item.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for item in source.store.all(kind)}
     waiting = sorted({scope} if scope else {*by_space, *policed})
     try:
         for space, pods in _by_namespace(source.pages(Need(_POD.kind, scope))):
@@ -153,15 +153,15 @@ def _read_replica_sets(source: ObjectSource, scope: str) -> None:
     store, need = source.store, Need("ReplicaSet", scope)
     if not store.wants(need):
         return
-    held: list[Workload] = []
+    workloads: list[Workload] = []
     try:
         for page in source.pages(need):
-            held += [_lean(store, one) for one in page]
+            workloads += [_lean(store, item) for item in page]
     except StatusError:
         return
     if not source.skipped:
-        for one in held:
-            store.add(need.kind, one)
+        for workload in workloads:
+            store.add(need.kind, workload)
         store.cover(need, READ)
 
 
@@ -200,7 +200,7 @@ def _scene(
         for pod in pods:
             store.add(_POD.kind, pod)
         store.cover(Need(_POD.kind, space), READ)
-        alone = [Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in unmade(pods)]
+        alone = [Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in unmade(pods)]
         complete(source, alone, needs, scope=space, listed=True)
         subjects += alone
     told, lacks[:] = tuple(lacks), ()
@@ -209,13 +209,13 @@ def _scene(
 
 def _by_namespace(pages: Iterable[list[Pod]]) -> Iterator[tuple[str, list[Pod]]]:
     """The pods of one namespace after another; a list has them in this order."""
-    space, held = "", list[Pod]()
+    space, pods = "", list[Pod]()
     for page in pages:
         for pod in page:
-            if pod.metadata.namespace != space and held:
-                yield space, held
-                held = []
+            if pod.metadata.namespace != space and pods:
+                yield space, pods
+                pods = []
             space = pod.metadata.namespace
-            held.append(pod)
-    if held:
-        yield space, held
+            pods.append(pod)
+    if pods:
+        yield space, pods

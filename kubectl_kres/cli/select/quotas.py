@@ -45,22 +45,22 @@ def quotas(source: ObjectSource, given: Input, options: Options, words: Sequence
 
 def _filed(given: Input) -> tuple[str, ...]:
     """The namespaces of the quotas that files hold."""
-    return tuple(dict.fromkeys(one.metadata.namespace for one in given.policies.all(_QUOTA.kind)))
+    return tuple(dict.fromkeys(item.metadata.namespace for item in given.policies.all(_QUOTA.kind)))
 
 
 def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> Iterator[Found]:
-    held: list[ResourceQuota] = []
+    resource_quotas: list[ResourceQuota] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(_QUOTA, word, "team") for word in words):
         places = source.places(_QUOTA, name)
         source.fill(Need(_QUOTA.kind, space, name) for space in places)
-        found = [one for space in places if (one := source.store.get(_QUOTA.kind, name, space)) is not None]
-        held += found
-        if not found:
+        result = [outcome for space in places if (outcome := source.store.get(_QUOTA.kind, name, space)) is not None]
+        resource_quotas += result
+        if not result:
             missing.append(fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in places]))
     if missing:
         yield Found((), tuple(missing))
-    yield from _counted(source, options, held, listed=len(held) + len(missing) > 1)
+    yield from _counted(source, options, resource_quotas, listed=len(resource_quotas) + len(missing) > 1)
 
 
 def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Found]:
@@ -69,9 +69,9 @@ def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterato
     if not source.store.covered(need).known:
         yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
-    held = tuple(source.store.all(_QUOTA.kind, space or None))
-    source.fill(shared_needs(space, held))
-    yield from _counted(source, options, held, listed=True)
+    result = tuple(source.store.all(_QUOTA.kind, space or None))
+    source.fill(shared_needs(space, result))
+    yield from _counted(source, options, result, listed=True)
     yield from _shared(source, options, space)
 
 
@@ -93,12 +93,18 @@ def _shared(source: ObjectSource, options: Options, space: str) -> Iterator[Foun
         yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in beside), listed=True, shared=space)
 
 
-def _counted(source: ObjectSource, options: Options, held: Iterable[ResourceQuota], *, listed: bool) -> Iterator[Found]:
+def _counted(
+    source: ObjectSource, options: Options, resource_quotas: Iterable[ResourceQuota], *, listed: bool
+) -> Iterator[Found]:
     """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
     live = source.store.origin.kind == "cluster"
     labels, fields = labels_match(options.selector), fields_match(options.field_selector, _QUOTA.kind)
-    held = (one for one in held if labels(one.metadata.labels or {}) and fields(one))
-    for space, group in groupby(held, key=lambda quota: quota.metadata.namespace):
+    resource_quotas = (
+        resource_quota
+        for resource_quota in resource_quotas
+        if labels(resource_quota.metadata.labels or {}) and fields(resource_quota)
+    )
+    for space, group in groupby(resource_quotas, key=lambda quota: quota.metadata.namespace):
         quotas_ = list(group)
         wanted: tuple[Need, ...] = ()
         if options.recount or options.by:
@@ -111,11 +117,11 @@ def _counted(source: ObjectSource, options: Options, held: Iterable[ResourceQuot
         if options.by == VALUE:
             # What set the values of pods is found out as explain does.
             pods = [
-                Subject(ObjectRef("Pod", one.metadata.name, space), BY_KIND["Pod"])
-                for one in source.store.all("Pod", space)
+                Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])
+                for pod in source.store.all("Pod", space)
             ]
             complete(source, pods, needs, scope=space if live else "", listed=True)
-        refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in quotas_)
+        refs = (ObjectRef(_QUOTA.kind, resource_quota.metadata.name, space) for resource_quota in quotas_)
         yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
         for need in wanted if live and not options.watch else ():
             if need.kind != _QUOTA.kind:
@@ -142,12 +148,12 @@ def workloads(
         wanted = denied.denied_needs(space)
         source.fill(wanted)
         source.fill(need for need in denied.needs_of_systems(source.store, space) if source.store.wants(need))
-        unseen = tuple(one for one in unread(source.store, wanted) if one.required)
+        unseen = tuple(unseen for unseen in unread(source.store, wanted) if unseen.required)
         subjects = [
-            Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
+            Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
             for kind in denied.KINDS
-            for one in source.store.all(kind, space or None)
-            if denied.stands_alone(one) and labels(one.metadata.labels or {})
+            for item in source.store.all(kind, space or None)
+            if denied.stands_alone(item) and labels(item.metadata.labels or {})
         ]
         waiting = denied.waiting_objects(source.store, space)
         runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]

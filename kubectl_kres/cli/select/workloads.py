@@ -95,13 +95,13 @@ def chosen(
         yield _from_files(source, given, options, words, wants, takes)
         several = len(given.workloads) > 1
         asked_too = _policies_in_files(given, options.selector, beside or takes) if given.workloads else ()
-        counted = tuple(one for one in asked_too if answers_about(one.kind).counted)
+        counted = tuple(subject for subject in asked_too if answers_about(subject.kind).counted)
         if counted and not single:
             complete(source, counted, wants)
             yield Found(counted, listed=several)
         return
-    found = asked(words, program=program, listing=not single)
-    if any(one.names for one in found):
+    result = asked(words, program=program, listing=not single)
+    if any(named_objects.names for named_objects in result):
         refuse_selectors(options, slashes=any("/" in word for word in words))
     if len(words) == 1 and not {",", ".", "/"} & set(words[0]):
         try:
@@ -109,9 +109,9 @@ def chosen(
         except ClusterError as error:
             yield _by_name(source, words[0], wants, error)
             return
-    kinds = [taken(source.kind(one.type), takes) for one in found]
-    if found[0].names:
-        yield named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
+    kinds = [taken(source.kind(named_objects.type), takes) for named_objects in result]
+    if result[0].names:
+        yield named(source, [(kind, named_objects) for kind, named_objects in zip(kinds, result, strict=True)], wants)
         return
     for kind in kinds:
         yield from _listed(source, kind, options, wants)
@@ -125,14 +125,19 @@ def _after_change(
     takes: Callable[[Kind], bool],
 ) -> Found:
     """What is named, as the files have it where they hold it."""
-    written = {(one.ref.kind, one.ref.name): one for one in asked_for(source, given, in_files(given))}
-    pairs = [(taken(source.kind(one.type), takes), one) for one in names]
-    own = tuple(written[kind.kind, name] for kind, one in pairs for name in one.names if (kind.kind, name) in written)
+    written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, given, in_files(given))}
+    pairs = [(taken(source.kind(name.type), takes), name) for name in names]
+    own = tuple(
+        written[kind.kind, name]
+        for kind, named_objects in pairs
+        for name in named_objects.names
+        if (kind.kind, name) in written
+    )
     complete(source, own, wants)
     left = [
-        (kind, one._replace(names=rest))
-        for kind, one in pairs
-        if (rest := tuple(name for name in one.names if (kind.kind, name) not in written))
+        (kind, named_objects._replace(names=rest))
+        for kind, named_objects in pairs
+        if (rest := tuple(name for name in named_objects.names if (kind.kind, name) not in written))
     ]
     there = named(source, left, wants) if left else Found(())
     return there._replace(subjects=(*own, *there.subjects))
@@ -141,12 +146,12 @@ def _after_change(
 def _by_name(source: ObjectSource, word: str, wants: Wants, error: ClusterError) -> Found:
     """What has this name where a type was expected. Raises the error that there is no such type if nothing has."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
-    found = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
-    if not found.subjects:
+    result = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
+    if not result.subjects:
         close = [name for kind in kinds for name in _close(source, kind, word)]
         error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
         raise error
-    return Found(found.subjects)
+    return Found(result.subjects)
 
 
 def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
@@ -210,7 +215,7 @@ def _from_files(
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:
     fits = labels_match(selector)
-    left = ((one.kind, one.metadata.get("labels")) for one in given.manifests if is_left_out(one))
+    left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in given.manifests if is_left_out(manifest))
     return tuple(kind for kind, labels in left if fits(labels if isinstance(labels, Mapping) else {}))
 
 
@@ -251,14 +256,14 @@ def in_files(given: Input, selector: str = "") -> list[Subject]:
 
 def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
     """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
-    defined = {_defined(one) for one in given.manifests if one.kind == "CustomResourceDefinition"}
+    defined = {_defined(manifest) for manifest in given.manifests if manifest.kind == "CustomResourceDefinition"}
 
     def served(subject: Subject) -> bool:
         kind = subject.kind
         known = is_known(kind) or (kind.kind, kind.group) in defined
         return known or source.serves(kind.kind, kind.api_version)
 
-    return [structs.replace(one, served=served(one)) for one in subjects]
+    return [structs.replace(subject, served=served(subject)) for subject in subjects]
 
 
 def _defined(definition: Manifest) -> tuple[str, str]:
@@ -271,20 +276,20 @@ def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool
     """Files without workloads are asked about themselves."""
     fits = labels_match(selector)
     raws = {
-        (one.kind, one.namespace, one.ref.name): one.raw
-        for one in given.manifests
-        if one.kind in BY_KIND and answers_about(BY_KIND[one.kind]).as_sent
+        (manifest.kind, manifest.namespace, manifest.ref.name): manifest.raw
+        for manifest in given.manifests
+        if manifest.kind in BY_KIND and answers_about(BY_KIND[manifest.kind]).as_sent
     }
     return [
         Subject(
-            ref := ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace),
+            ref := ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace),
             kind,
             raws.get((ref.kind, ref.namespace, ref.name), raws.get((ref.kind, "", ref.name))),
         )
         for kind in map(BY_KIND.__getitem__, given.policies.kinds())
         if takes(kind)
-        for one in given.policies.all(kind.kind)
-        if fits(one.metadata.labels or {})
+        for item in given.policies.all(kind.kind)
+        if fits(item.metadata.labels or {})
     ]
 
 
@@ -303,14 +308,14 @@ def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wan
     """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
-        for kind, one in wanted
-        for name in one.names
+        for kind, named_objects in wanted
+        for name in named_objects.names
     ]
     complete(source, [subject for group in groups for subject in group], wants)
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
-        there = [one for one in group if _there(source, one)]
+        there = [subject for subject in group if _there(source, subject)]
         subjects += there
         if not there:
             missing.append(fault_of(source, group))
@@ -323,7 +328,7 @@ def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: W
     if not head or not name or "/" in name:
         raise UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
     kind = taken(source.kind(head))
-    subjects = [one for one in in_files(given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
+    subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
     return Found(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)
 
@@ -341,16 +346,16 @@ def _there(source: ObjectSource, subject: Subject) -> bool:
 
 def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
     """Why an object is in none of the places where it was looked for; that one could not be read comes first."""
-    faults = [missing(source.store, one) for one in group]
-    found = next((one for one in faults if not isinstance(one, NotFound)), faults[0])
-    if isinstance(found, NotFound) and len(group) == 1 and not found.hint:
+    faults = [missing(source.store, subject) for subject in group]
+    cluster_error = next((fault for fault in faults if not isinstance(fault, NotFound)), faults[0])
+    if isinstance(cluster_error, NotFound) and len(group) == 1 and not cluster_error.hint:
         space = group[0].ref.namespace
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
         close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
         meant = f"did you mean {' or '.join(close)}?" if close else ""
-        found.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else meant
-    return found
+        cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else meant
+    return cluster_error
 
 
 def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
@@ -368,7 +373,7 @@ def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) ->
                 yield Found((), (page,))
                 continue
             subjects = tuple(
-                Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind) for one in page
+                Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind) for item in page
             )
             complete(source, subjects, wants, scope=space, listed=True)
             yield Found(subjects, listed=True, unseen=unseen)
@@ -391,9 +396,9 @@ def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
     yield [
-        one
-        for one in source.store.all(need.kind, need.namespace or None)
-        if labels(one.metadata.labels or {}) and fields(one)
+        item
+        for item in source.store.all(need.kind, need.namespace or None)
+        if labels(item.metadata.labels or {}) and fields(item)
     ]
 
 

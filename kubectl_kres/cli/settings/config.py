@@ -42,21 +42,21 @@ def applied(options: Options, given: Collection[str]) -> Options:
         return options
     from kubectl_kres.cli.settings.config_file import parse  # tomllib and pydantic are for those who have a file
 
-    found = parse(text, str(path))
+    settings = parse(text, str(path))
     values: dict[str, Any] = {}
     # A theme on the command line asks for colours. NO_COLOR is heeded where "auto" is worked out.
     if not {"color", "theme"} & set(given) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
-        values["color"] = found.color
-    if found.theme and "theme" not in given:
-        values.update(theme=found.theme, theme_place=found.theme_place)
+        values["color"] = settings.color
+    if settings.theme and "theme" not in given:
+        values.update(theme=settings.theme, theme_place=settings.theme_place)
     if "ascii" not in given:
-        values["ascii"] = found.ascii
+        values["ascii"] = settings.ascii
     if "no_mouse" not in given:
-        values["no_mouse"] = not found.mouse
-    values.update(aliases=tuple(found.aliases.items()), hotkeys=tuple(found.hotkeys.items()))
+        values["no_mouse"] = not settings.mouse
+    values.update(aliases=tuple(settings.aliases.items()), hotkeys=tuple(settings.hotkeys.items()))
     for field in ("select", "ignore", "fail_on"):
         if field not in given:
-            values[field] = getattr(found.check, field)
+            values[field] = getattr(settings.check, field)
     return options._replace(**values)
 
 

@@ -97,26 +97,26 @@ def parse(text: str, file: str) -> Settings:
     except (ValueError, RecursionError) as error:
         raise _malformed(error, text, file) from error
     try:
-        found = File.model_validate(document)
+        result = File.model_validate(document)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=True)
         raise _told([_fault(fault, text, file) for fault in faults]) from error
-    place = f"{file}:{line_of(text, ('tui', 'theme'))}" if found.tui.theme else ""
-    tui = found.tui
-    return Settings(found.output.color, tui.theme, place, tui.ascii, tui.mouse, found.check, tui.aliases, tui.hotkeys)
+    place = f"{file}:{line_of(text, ('tui', 'theme'))}" if result.tui.theme else ""
+    tui = result.tui
+    return Settings(result.output.color, tui.theme, place, tui.ascii, tui.mouse, result.check, tui.aliases, tui.hotkeys)
 
 
 def _malformed(error: Exception, text: str, file: str) -> InputError:
     """Where and why the text is no TOML."""
     if isinstance(error, RecursionError):
         return InputError("no TOML: nested too deep", file=file)
-    said = _AT.fullmatch(str(error))
-    if said is None:
+    match = _AT.fullmatch(str(error))
+    if match is None:
         return InputError(f"no TOML: {str(error).partition(';')[0]}", file=file)
     end = text.rstrip()
-    line = int(said["line"] or end.count("\n") + 1)
-    column = int(said["column"] or len(end) - end.rfind("\n"))
-    return InputError(f"no TOML: {said['why']}", file=file, line=line, column=column)
+    line = int(match["line"] or end.count("\n") + 1)
+    column = int(match["column"] or len(end) - end.rfind("\n"))
+    return InputError(f"no TOML: {match['why']}", file=file, line=line, column=column)
 
 
 def _told(faults: Sequence[InputError]) -> InputError:

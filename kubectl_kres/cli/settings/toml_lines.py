@@ -56,11 +56,11 @@ def _names(parsed: Mapping[str, Any], path: Sequence[str], table: Sequence[str])
         return True
     if tuple(path[: len(table)]) != tuple(table):
         return False
-    found: Any = parsed
+    result: Any = parsed
     for key in path[len(table) :]:
-        if isinstance(found, list) and found:
-            found = found[0]
-        if not isinstance(found, Mapping) or key not in found:
+        if isinstance(result, list) and result:
+            result = result[0]
+        if not isinstance(result, Mapping) or key not in result:
             return False
-        found = found[key]
+        result = result[key]
     return True

@@ -55,28 +55,28 @@ class Wanted(Struct, frozen=True):
 
 def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
     """The objects in the order of kinds, those of one kind as they stand."""
-    return sorted(manifests, key=lambda one: FIRST.index(one.kind) if one.kind in FIRST else len(FIRST))
+    return sorted(manifests, key=lambda manifest: FIRST.index(manifest.kind) if manifest.kind in FIRST else len(FIRST))
 
 
 def given_steps(
     options: Options, given: Sequence[tuple[str, str]], kind: Callable[[str], Kind], stdin: Any
 ) -> list[Wanted]:
     """``given``: field and value of each flag. Raises InputError, UsageError for what cannot be understood."""
-    found: list[Wanted] = []
+    all_wanted: list[Wanted] = []
     for field, value in given:
         if field == "filenames":
-            found += _of_files([value], options, stdin)
+            all_wanted += _of_files([value], options, stdin)
         elif field == "delete":
             which, name = _object(value, "--delete", kind)
-            found.append(Wanted(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
+            all_wanted.append(Wanted(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
         elif field == "scale":
-            found.append(_scale(value, kind))
+            all_wanted.append(_scale(value, kind))
         elif field == "sets":
-            found.append(_set(value, kind))
+            all_wanted.append(_set(value, kind))
         elif field == "release":
-            found.append(_release(value, kind))
-    _refuse_doubles(found)
-    return found
+            all_wanted.append(_release(value, kind))
+    _refuse_doubles(all_wanted)
+    return all_wanted
 
 
 def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Wanted]:
@@ -140,17 +140,17 @@ def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
 
 def _path(text: str, label: str) -> list[str]:
     """``spec.hard[requests.cpu]`` or ``spec.hard.requests.cpu``: below a map of amounts the rest is one key."""
-    found: list[str] = []
+    texts: list[str] = []
     place = 0
     while place < len(text):
-        if found and found[-1] in _OPEN and text[place] == ".":
-            return [*found, text[place + 1 :]]
+        if texts and texts[-1] in _OPEN and text[place] == ".":
+            return [*texts, text[place + 1 :]]
         match = _SEGMENT.match(text, place)
         if match is None or not (match[1] or match[2]):
             raise UsageError(f"{label}: the path cannot be read at column {place + 1}")
-        found.append(match[1] or match[2])
+        texts.append(match[1] or match[2])
         place = match.end()
-    return found
+    return texts
 
 
 def _patch(path: Sequence[str], value: Any) -> Any:
@@ -164,13 +164,13 @@ def _patch(path: Sequence[str], value: Any) -> Any:
     return {head: _patch(rest, value)}
 
 
-def _refuse_doubles(found: Sequence[Wanted]) -> None:
+def _refuse_doubles(all_wanted: Sequence[Wanted]) -> None:
     """Raises for an object that stands twice in the files, and for steps that contradict each other."""
     seen: dict[tuple[str, str, str], Wanted] = {}
     files: dict[tuple[str, str], Wanted] = {}
     values: dict[tuple[str, str, str], Wanted] = {}
     faults: list[InputError] = []
-    for wanted in found:
+    for wanted in all_wanted:
         kind, name = key_of_step(wanted.step)
         before = seen.get((kind, name, wanted.namespace))
         if isinstance(wanted.step, Apply) and not (wanted.step.object.get("metadata") or {}).get("name"):
@@ -202,16 +202,16 @@ def placed(
 
     Raises UsageError where it is not clear which object is meant.
     """
-    for one in wanted:
-        if one.kind is not None and not one.kind.namespaced:
-            yield Placed(one.step, "")
-        elif one.namespace:
-            yield Placed(one.step, one.namespace)
-        elif isinstance(one.step, Apply):
-            yield from (Placed(one.step, space) for space in (spaces if everywhere else (default,)))
+    for item in wanted:
+        if item.kind is not None and not item.kind.namespaced:
+            yield Placed(item.step, "")
+        elif item.namespace:
+            yield Placed(item.step, item.namespace)
+        elif isinstance(item.step, Apply):
+            yield from (Placed(item.step, space) for space in (spaces if everywhere else (default,)))
         else:
-            space = _found(one, store, spaces, default)
-            yield Placed(_by_name(one.step, store, space) if isinstance(one.step, Patch) else one.step, space)
+            space = _found(item, store, spaces, default)
+            yield Placed(_by_name(item.step, store, space) if isinstance(item.step, Patch) else item.step, space)
 
 
 def _by_name(step: Patch, store: Store, space: str) -> Patch:
@@ -225,33 +225,33 @@ def _by_name(step: Patch, store: Store, space: str) -> Patch:
 def _named(patch: Any, stored: Any) -> Any:
     if not isinstance(patch, dict) or not isinstance(stored, dict):
         return patch
-    found = {}
+    result = {}
     for key, value in patch.items():
-        held = stored.get(key)
-        if key in _LISTS and isinstance(value, list) and isinstance(held, list | tuple):
-            found[key] = [_element(one, _LISTS[key], held) for one in value]
+        outcome = stored.get(key)
+        if key in _LISTS and isinstance(value, list) and isinstance(outcome, list | tuple):
+            result[key] = [_element(item, _LISTS[key], outcome) for item in value]
         else:
-            found[key] = _named(value, held)
-    return found
+            result[key] = _named(value, outcome)
+    return result
 
 
-def _element(patch: Any, key: str, held: Sequence[Any]) -> Any:
-    """``held``: the elements that there are. An element that has the number for its name is meant itself."""
+def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
+    """``value``: the elements that there are. An element that has the number for its name is meant itself."""
     name = patch[key]
-    own = next((one for one in held if one.get(key) == name), None)
-    if own is None and name.isdecimal() and int(name) < len(held):
-        own = held[int(name)]
+    own = next((item for item in value if item.get(key) == name), None)
+    if own is None and name.isdecimal() and int(name) < len(value):
+        own = value[int(name)]
     return {**_named(patch, own), key: own[key]} if own is not None else patch
 
 
-def _found(one: Wanted, store: Store, spaces: Sequence[str], default: str) -> str:
+def _found(wanted: Wanted, store: Store, spaces: Sequence[str], default: str) -> str:
     """The namespace of an object that is named without one."""
-    kind, name = key_of_step(one.step)
+    kind, name = key_of_step(wanted.step)
     if kind not in BY_KIND or len(spaces) == 1:
         return default
     where = [item.metadata.namespace for item in store.all(kind) if item.metadata.name == name]
     if len(where) > 1:
-        raise UsageError(f"{one.label}: there is one in each of {', '.join(where)}; choose with -n")
+        raise UsageError(f"{wanted.label}: there is one in each of {', '.join(where)}; choose with -n")
     return where[0] if where else default
 
 
@@ -264,19 +264,19 @@ def not_played(wanted: Sequence[Wanted]) -> tuple[Unseen, ...]:
 
 
 def _not_played(wanted: Sequence[Wanted]) -> Iterator[Unseen]:
-    for one in wanted:
-        step = one.step
+    for item in wanted:
+        step = item.step
         kind, name = key_of_step(step)
         if not isinstance(step, Apply) or kind in FIRST:
             continue
         group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
-        if parts_of(step.object) is not None or (one.kind is not None and one.kind.kind in _RUNS):
+        if parts_of(step.object) is not None or (item.kind is not None and item.kind.kind in _RUNS):
             text = f"what becomes of the pods of a {kind} is not simulated"
-        elif one.kind is None and "." in group and not group.endswith(".k8s.io"):
+        elif item.kind is None and "." in group and not group.endswith(".k8s.io"):
             text = f"whether a {kind} of {group} makes pods is not known"
         else:
             continue
-        yield Unseen(kind, "failed", one.namespace, name, text)
+        yield Unseen(kind, "failed", item.namespace, name, text)
 
 
 def files_of(given: Input) -> Files:

@@ -126,9 +126,9 @@ class LiveSource:
 
     def version(self) -> str:
         """Asked for at the beginning, so that it costs no time of its own."""
-        found = self._version.result()
-        self.store.origin = structs.replace(self.store.origin, version=found)
-        return found
+        text = self._version.result()
+        self.store.origin = structs.replace(self.store.origin, version=text)
+        return text
 
     def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
         """Read anew, since what the store holds are some fields."""
@@ -136,11 +136,11 @@ class LiveSource:
 
     def kind(self, text: str) -> Kind:
         """Kinds that we do not know are asked of the server; one that is named like one of ours keeps its group."""
-        found = discovery.find_kind(self._connection, text)
-        if self._kinds.get(found.kind, found) != found:
-            found = structs.replace(found, kind=f"{found.kind}.{found.group}")
-        self._kinds[found.kind] = found
-        return found
+        kind = discovery.find_kind(self._connection, text)
+        if self._kinds.get(kind.kind, kind) != kind:
+            kind = structs.replace(kind, kind=f"{kind.kind}.{kind.group}")
+        self._kinds[kind.kind] = kind
+        return kind
 
     def serves(self, kind: str, api_version: str) -> bool:
         """Asked once; where the server does not say it, the answer is yes."""

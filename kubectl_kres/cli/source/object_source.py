@@ -98,10 +98,12 @@ class Input:
             from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
 
             notes: list[InputError] = []
-            found = read(options.filenames, recursive=options.recursive, stdin=stdin, faults=self.faults, notes=notes)
+            manifests = read(
+                options.filenames, recursive=options.recursive, stdin=stdin, faults=self.faults, notes=notes
+            )
             for note in notes[:LISTED]:
                 say(f"Warning: {note.message}")
-            self.manifests = versioned(found, self.faults)
+            self.manifests = versioned(manifests, self.faults)
             if not self.manifests:
                 refuse(self.faults)
         self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
@@ -129,9 +131,9 @@ class Input:
         """Put the policies into a store, where they replace objects of the same names."""
         for kind in self.policies.kinds():
             for item in self.policies.all(kind):
-                held = store.get(kind, item.metadata.name, item.metadata.namespace)
-                if held is not None and held is not item:
-                    store.beneath[ObjectRef(kind, item.metadata.name, item.metadata.namespace)] = held
+                result = store.get(kind, item.metadata.name, item.metadata.namespace)
+                if result is not None and result is not item:
+                    store.beneath[ObjectRef(kind, item.metadata.name, item.metadata.namespace)] = result
                 store.add(kind, item)
         store.files.update(self.policies.files)
         store.written.update(self.policies.written)
@@ -141,10 +143,10 @@ def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
     """Tekton's ConfigMaps out of a file. Raises InputError, UsageError where it holds none of them."""
     from kubectl_kres.manifests.read import read
 
-    found = [one for one in read([path], recursive=False, stdin=stdin) if one.kind == "ConfigMap"]
-    if not any(one.metadata.get("name") in CONFIG_NAMES for one in found):
+    manifests = [manifest for manifest in read([path], recursive=False, stdin=stdin) if manifest.kind == "ConfigMap"]
+    if not any(manifest.metadata.get("name") in CONFIG_NAMES for manifest in manifests):
         hint = "kubectl get configmaps -n tekton-pipelines -o yaml writes such a file"
         raise UsageError(
             f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint
         )
-    return found
+    return manifests

@@ -42,10 +42,10 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
         given.place((*options.namespaces, "default")[0])
         return OfflineSource(options, given.policies), given
     path = str(demo.path()) if options.demo else options.snapshot
-    held = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
-    given.place(held.namespaces[0] if len(held.namespaces) == 1 else "default")
-    given.lay_over(held.store)
-    return held, given
+    offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
+    given.place(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
+    given.lay_over(offline_source.store)
+    return offline_source, given
 
 
 def _snapshot(path: str, without: Collection[str], lean: Kept) -> tuple[Store, Store, str]:
@@ -86,8 +86,8 @@ class OfflineSource:
         if not kind.namespaced or self._asked:
             return spaces if kind.namespaced else ("",)
         self.fill(Need(kind.kind, space, name) for space in spaces)
-        found = (one.metadata for one in self.store.all(kind.kind))
-        return tuple(one.namespace for one in found if one.name == name) or spaces
+        metadata_list = (item.metadata for item in self.store.all(kind.kind))
+        return tuple(metadata.namespace for metadata in metadata_list if metadata.name == name) or spaces
 
     def version(self) -> str:
         """As the snapshot recorded it."""
@@ -99,10 +99,10 @@ class OfflineSource:
 
     def kind(self, text: str) -> Kind:
         """Only kinds that we know can be in a snapshot."""
-        found = kinds.find(text)
-        if found is None:
+        kind = kinds.find(text)
+        if kind is None:
             raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=self._cannot_ask())
-        return found
+        return kind
 
     def serves(self, kind: str, api_version: str) -> bool:
         """Nobody can be asked."""
@@ -129,13 +129,13 @@ class OfflineSource:
 
     def _coverage(self, need: Need) -> Coverage:
         if self._known is None:
-            held, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind
-            if held and need.kind in _INSTALLED and need.name:
-                held, which = (
+            result, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind
+            if result and need.kind in _INSTALLED and need.name:
+                result, which = (
                     self.store.get(need.kind, need.name, need.namespace) is not None,
                     f"{need.kind} {need.name}",
                 )
-            if held:
+            if result:
                 return READ
             lacking = f"the files hold no {which}"
             if need.kind == "Pod" or need.kind in WORKLOADS:
@@ -150,7 +150,9 @@ class OfflineSource:
 
     def _not_held(self, need: Need) -> str:
         spaces = (
-            dict.fromkeys(one.namespace for one in self._known.needs() if one.kind == need.kind) if self._known else ()
+            dict.fromkeys(item.namespace for item in self._known.needs() if item.kind == need.kind)
+            if self._known
+            else ()
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
         where = f"of namespace {need.namespace}" if need.namespace else "of all namespaces"

@@ -36,27 +36,31 @@ class PipelineExplainer(Explainer):
         if options.question:
             raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
         try:
-            found = explain_pipeline(turn.store, subject, turn.ask)
-            shown = of_task(found, options.container) if options.container else found
+            pipeline_explanation = explain_pipeline(turn.store, subject, turn.ask)
+            shown = of_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
         except KresError as error:
             tally.missed(error)
             return
         row = turn.many and not (options.steps or options.container)
-        report = shown if options.output in DOCUMENTS else found
+        report = shown if options.output in DOCUMENTS else pipeline_explanation
         if options.output == "brief":
             more = explaining(options, subject.ref, subject.file)
-            yield Answered(subject, report, self.page.brief(render.brief(found, more))), None
+            yield Answered(subject, report, self.page.brief(render.brief(pipeline_explanation, more))), None
         elif row:
             self.page.tabled = options.output in {"text", "wide"}
-            yield Answered(subject, report, row=render.row_of(found)), found.verdict
+            yield Answered(subject, report, row=render.row_of(pipeline_explanation)), pipeline_explanation.verdict
         else:
-            yield Answered(subject, report, partial(_whole, self.page, found, many=turn.many)), None
-        refused = is_negative(found.verdict)
-        tally.meets("admitted", not refused, complete=found.complete)
-        tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
+            yield Answered(subject, report, partial(_whole, self.page, pipeline_explanation, many=turn.many)), None
+        refused = is_negative(pipeline_explanation.verdict)
+        tally.meets("admitted", not refused, complete=pipeline_explanation.complete)
+        tally.answered(
+            pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=options.exit_code and refused
+        )
 
 
-def _whole(page: Page, found: PipelineExplanation, *, many: bool) -> list[str]:
+def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, many: bool) -> list[str]:
     options = page.options
-    lines = render.lines(found, steps=options.steps, task=options.container, color=page.color, width=page.width)
+    lines = render.lines(
+        pipeline_explanation, steps=options.steps, task=options.container, color=page.color, width=page.width
+    )
     return [*lines, *[""] * many]

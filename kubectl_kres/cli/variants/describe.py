@@ -86,8 +86,8 @@ def _block(store: Store, item: Any) -> list[str]:
         return render.quota_lines([quota_block(item)])
     if isinstance(item, LimitRange):
         return render.limit_range_lines([limit_range_block(item)])
-    held = (store.all(kind, item.metadata.name) for kind in ("ResourceQuota", "LimitRange"))
-    return render.namespace_lines(namespace_block(item, *held))
+    result = (store.all(kind, item.metadata.name) for kind in ("ResourceQuota", "LimitRange"))
+    return render.namespace_lines(namespace_block(item, *result))
 
 
 def _wants(_store: Store, subject: Subject) -> tuple[Need, ...]:

@@ -51,22 +51,24 @@ class OpenPage(Page):
             for pod in page:
                 self._opening.add(pod)
                 tally.answered((), complete=True, negative=False)
-        found = [*self._opening.found()]
-        if found and options.exit_code:
+        opens = [*self._opening.found()]
+        if opens and options.exit_code:
             tally.answered((), complete=True, negative=True)
-        for item in found:
+        for item in opens:
             yield Answered(None, item)
 
     def table(self, answers: Sequence[Answered]) -> Iterable[str]:
         """One table, cut to a terminal's width, and the counts."""
-        found: list[Open] = [answered.report for answered in answers]
-        if not found:
+        opens: list[Open] = [answered.report for answered in answers]
+        if not opens:
             return [f"all containers of {self._opening.pods} pods have requests and limits"] * bool(self._opening.pods)
-        rows = [(one.namespace, one.workload, one.container, str(one.pods), ", ".join(one.missing)) for one in found]
+        rows = [
+            (item.namespace, item.workload, item.container, str(item.pods), ", ".join(item.missing)) for item in opens
+        ]
         lines = columns([_HEADS, *rows])
-        lacks = Counter({name: sum(one.pods for one in found if name in one.missing) for name in STATED})
+        lacks = Counter({name: sum(item.pods for item in opens if name in item.missing) for name in STATED})
         counts = ", ".join(f"{lacks[name]} without {name}" for name in STATED if lacks[name])
-        workloads = len({(one.namespace, one.workload) for one in found})
+        workloads = len({(item.namespace, item.workload) for item in opens})
         total = f"{workloads} workload{'s' * (workloads != 1)}, containers: {counts}"
         cut = is_terminal() and self.options.output != "wide"
         return [*(clipped(line, self.width) if cut else line for line in lines), total]

@@ -61,15 +61,15 @@ class ResizePage(Page):
         """A bad patch ends the run, since it is bad for every pod."""
         for subject in turn.found.subjects:
             try:
-                found = resize(turn.store, subject, self._patch, turn.ask)
+                result = resize(turn.store, subject, self._patch, turn.ask)
             except UsageError:
                 raise
             except KresError as error:
                 tally.missed(error)
                 continue
-            yield Answered(subject, found, partial(self._lines, found, many=turn.many))
-            negative = self.options.exit_code and is_negative(found.verdict)
-            tally.answered(found.unseen, complete=found.complete, negative=negative)
+            yield Answered(subject, result, partial(self._lines, result, many=turn.many))
+            negative = self.options.exit_code and is_negative(result.verdict)
+            tally.answered(result.unseen, complete=result.complete, negative=negative)
 
-    def _lines(self, found: Resize, *, many: bool) -> list[str]:
-        return [*render.lines(found, color=self.color, width=self.width), *[""] * many]
+    def _lines(self, resize: Resize, *, many: bool) -> list[str]:
+        return [*render.lines(resize, color=self.color, width=self.width), *[""] * many]

@@ -146,26 +146,26 @@ class _Loop:
             return ""
         return self._text(now._replace(closing=closing), fresh).strip("\n") + "\n"
 
-    def _text(self, one: Pass, answers: Iterable[Answered]) -> str:
+    def _text(self, value: Pass, answers: Iterable[Answered]) -> str:
         """What standard output gets of these answers."""
         out = io.StringIO()
         if self._options.output in DOCUMENTS:
-            if not one.tally.barren:
+            if not value.tally.barren:
                 with Items(self._options.output) as items:
                     for answered in answers:
                         items.add(answered.report)
-                    items.write(one.page.kind, self._source.store.origin, complete=one.tally.complete, file=out)
+                    items.write(value.page.kind, self._source.store.origin, complete=value.tally.complete, file=out)
             return out.getvalue()
         if self._options.output == "name":
             drawn = [named(answered.subject) for answered in answers if answered.subject is not None]
-        elif one.page.tabled:
-            drawn = [*one.page.table(tuple(answers))]
+        elif value.page.tabled:
+            drawn = [*value.page.table(tuple(answers))]
         else:
             drawn = [line for answered in answers for line in answered.lines()]
-        return "".join(f"{line}\n" for line in (*drawn, *one.closing))
+        return "".join(f"{line}\n" for line in (*drawn, *value.closing))
 
-    def _notes(self, one: Pass) -> str:
-        return "".join(f"{plain(capped(note))}\n" for note in one.notes)
+    def _notes(self, value: Pass) -> str:
+        return "".join(f"{plain(capped(note))}\n" for note in value.notes)
 
     def _headed(self, out: str, now: str) -> str:
         """A block of text says when and after what it came; documents and names stand for themselves."""

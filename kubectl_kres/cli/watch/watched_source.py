@@ -88,9 +88,9 @@ class Followed(LiveSource):
             raise covered.error()
         labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
         yield [
-            one
-            for one in self.store.all(need.kind, need.namespace or None)
-            if labels(one.metadata.labels or {}) and fields(one)
+            item
+            for item in self.store.all(need.kind, need.namespace or None)
+            if labels(item.metadata.labels or {}) and fields(item)
         ]
 
 

@@ -61,11 +61,11 @@ def bearer(token: str) -> str:
     return carried(f"Bearer {token}", "Authorization")
 
 
-def issued(answer: exec_plugin.Issued, held: Credentials) -> Credentials:
+def issued(answer: exec_plugin.Issued, credentials: Credentials) -> Credentials:
     """What a plugin handed out, over what is there already."""
-    authorization = bearer(answer.token) if answer.token else held.authorization
+    authorization = bearer(answer.token) if answer.token else credentials.authorization
     if not answer.client_certificate_data:
-        return structs.replace(held, authorization=authorization)
+        return structs.replace(credentials, authorization=authorization)
     return Credentials(authorization, answer.client_certificate_data.encode(), (answer.client_key_data or "").encode())
 
 

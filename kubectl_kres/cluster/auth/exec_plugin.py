@@ -88,10 +88,10 @@ def failed(why: str, hint: str | None = "") -> ConfigError:
 
 def _found(command: str) -> str | None:
     """The program of a command, on our own PATH, never in the folder that we stand in. Source: Go exec.LookPath."""
-    found = shutil.which(command)
-    if found and not {"/", os.sep} & set(command) and not Path(found).is_absolute():
+    text = shutil.which(command)
+    if text and not {"/", os.sep} & set(command) and not Path(text).is_absolute():
         return None
-    return found
+    return text
 
 
 def _interactive(plugin: Exec, user: str) -> bool:

@@ -27,7 +27,7 @@ def headers(user: UserEntry) -> Iterator[tuple[str, str]]:
     for group in user.impersonate_groups or ():
         yield _header("Impersonate-Group", group)
     for key, values in (user.impersonate_extra or {}).items():
-        name = _EXTRA + _OTHER.sub(lambda found: b"%%%02X" % ord(found[0]), key.encode()).decode()
+        name = _EXTRA + _OTHER.sub(lambda match: b"%%%02X" % ord(match[0]), key.encode()).decode()
         for value in values:
             yield _header(name, value)
 

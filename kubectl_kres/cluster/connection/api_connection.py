@@ -221,10 +221,10 @@ class Connection:
 
     def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
         """The answer with its body."""
-        found = bodies.read(response)
+        result = bodies.read(response)
         self._told(response, method, url, shown, started)
         kind = response.headers.get("Content-Type", "")
-        answer = Response(response.status, found, kind, _pause(response.headers.get("Retry-After", "")))
+        answer = Response(response.status, result, kind, _pause(response.headers.get("Retry-After", "")))
         return answer if answer.ok else _without(answer, _secrets(shown))
 
     def _told(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:

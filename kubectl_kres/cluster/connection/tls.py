@@ -65,9 +65,9 @@ def _trust_the_system(made: ssl.SSLContext) -> None:
     set_by_user = {"SSL_CERT_FILE", "SSL_CERT_DIR"} & set(os.environ)
     if os.name == "nt" or set_by_user or ssl.get_default_verify_paths().cafile:
         return
-    found = next((name for name in _BUNDLES if Path(name).is_file()), "")
-    if found:
-        made.load_verify_locations(found)
+    bundle = next((name for name in _BUNDLES if Path(name).is_file()), "")
+    if bundle:
+        made.load_verify_locations(bundle)
 
 
 def _show(made: ssl.SSLContext, credentials: Credentials) -> None:

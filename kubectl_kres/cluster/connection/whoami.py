@@ -35,5 +35,5 @@ def whoami(connection: Connection) -> Person | None:
         review = msgspec.json.decode(answer.body, type=_Review)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    found = review.status.user_info if review.status else None
-    return found if found and found.username else None
+    person = review.status.user_info if review.status else None
+    return person if person and person.username else None

@@ -57,7 +57,7 @@ def _without_context(options: ConnectOptions, merged: MergedKubeconfig, name: st
         raise ConfigError(f'context "{name}" does not exist')
     if name:
         raise ConfigError(f"Error in configuration: context was not found for specified context: {name}")
-    inside = all(environ.get(f"KUBERNETES_SERVICE_{one}") for one in ("HOST", "PORT")) and not options.kubeconfig
+    inside = all(environ.get(f"KUBERNETES_SERVICE_{item}") for item in ("HOST", "PORT")) and not options.kubeconfig
     if not (options.server or options.cluster or inside):
         raise _nothing_chosen(options, merged, environ)
 
@@ -143,8 +143,8 @@ def _with_policy(target: Target, options: ConnectOptions, environ: Mapping[str, 
     """The target with the user's policy for credential plugins, if it has one to run."""
     if target.user.exec is None:
         return target
-    found, warnings = exec_policy.load(options.kuberc, environ)
-    return structs.replace(target, policy=found, warnings=(*target.warnings, *warnings))
+    result, warnings = exec_policy.load(options.kuberc, environ)
+    return structs.replace(target, policy=result, warnings=(*target.warnings, *warnings))
 
 
 def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:

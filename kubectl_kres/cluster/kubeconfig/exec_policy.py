@@ -75,12 +75,12 @@ def _read(file: str) -> _Preference:
     if data is None:
         return _Preference()
     try:
-        found = msgspec.convert(data, _Preference)
+        preference = msgspec.convert(data, _Preference)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{file}: {error}") from error
-    if found.kind != _KIND or found.api_version not in {_GROUP + version for version in _VERSIONS}:
+    if preference.kind != _KIND or preference.api_version not in {_GROUP + version for version in _VERSIONS}:
         raise ConfigError(f"no valid preferences found in {file}")
-    return found
+    return preference
 
 
 def _policy(preference: _Preference) -> ExecPolicy:
@@ -115,8 +115,8 @@ def _command(entry: _Entry, number: int) -> str:
 
 def clean(path: str) -> str:
     """The shortest form of a path. Source: Go filepath.Clean."""
-    found = os.path.normpath(path)
-    return found[1:] if found.startswith("//") else found
+    text = os.path.normpath(path)
+    return text[1:] if text.startswith("//") else text
 
 
 def allow(policy: ExecPolicy, command: str) -> str:
@@ -129,16 +129,16 @@ def allow(policy: ExecPolicy, command: str) -> str:
         raise ConfigError(f'plugin "{clean(command)}" not allowed: policy set to "{_NONE}"')
     if policy.kind != _LISTED:
         return command
-    found = _resolved(clean(command))
-    if found is None:
+    text = _resolved(clean(command))
+    if text is None:
         raise ConfigError(
             f'plugin path "{clean(command)}" cannot be resolved for credential plugin allowlist check: '
             "executable file not found"
         )
-    listed = {*policy.commands, *(_resolved(one) for one in policy.commands)}
-    if not {clean(command), found} & listed:
-        raise ConfigError(f'plugin path "{found}" is not permitted by the credential plugin allowlist')
-    return found
+    listed = {*policy.commands, *(_resolved(command) for command in policy.commands)}
+    if not {clean(command), text} & listed:
+        raise ConfigError(f'plugin path "{text}" is not permitted by the credential plugin allowlist')
+    return text
 
 
 def _resolved(command: str) -> str | None:

@@ -116,12 +116,12 @@ def _parse(name: str) -> KubeconfigFile:
 
 def _check_data(config: KubeconfigFile, prefix: str) -> None:
     """Raise ConfigError where an ``X-data`` field of any entry is no base64: kubectl reads no such file at all."""
-    held = [
+    pairs = [
         *((e.name, e.cluster and e.cluster.certificate_authority_data) for e in config.clusters or ()),
         *((e.name, e.user and e.user.client_certificate_data) for e in config.users or ()),
         *((e.name, e.user and e.user.client_key_data) for e in config.users or ()),
     ]
-    for name, data in held:
+    for name, data in pairs:
         if data:
             try:
                 unpacked(data)
@@ -149,14 +149,14 @@ def content(name: str) -> bytes:
             raise IsADirectoryError(name)
         if stat.S_ISREG(state.st_mode):
             with open(handle, "rb", closefd=False) as file:
-                found = file.read(LARGEST + 1)
+                result = file.read(LARGEST + 1)
         else:
-            found = _piped(handle)
+            result = _piped(handle)
     finally:
         os.close(handle)
-    if len(found) > LARGEST:
+    if len(result) > LARGEST:
         raise ConfigError(f"larger than {LARGEST >> 20} MiB")
-    return found
+    return result
 
 
 def _piped(handle: int) -> bytes:

@@ -84,13 +84,13 @@ def _mapping(stream: Iterator[Any], anchors: dict[str, Any]) -> dict[Any, Any]:
     merged: list[Any] = []
     while type(event := next(stream)) is not events.MappingEndEvent:
         key = _value(event, stream, anchors)
-        held = _value(next(stream), stream, anchors)
+        result = _value(next(stream), stream, anchors)
         if key == _MERGE and not getattr(event, "style", True):
-            merged += held if isinstance(held, list) else [held]
+            merged += result if isinstance(result, list) else [result]
         elif isinstance(key, dict | list):
             raise TreeError(f"line {event.start_mark.line + 1}: a key is no scalar")
         else:
-            value[key] = held
+            value[key] = result
     for other in merged:
         if not isinstance(other, dict):
             raise TreeError("map merge requires map or sequence of maps as the value")

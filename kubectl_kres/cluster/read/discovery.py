@@ -111,11 +111,11 @@ def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
     first, and answers 403 for both.
     """
     sought = tuple(wanted)
-    found = {
+    pairs = {
         (kind.group, kind.version, kind.plural)
         for kind in _served(connection, frozenset((kind.group, kind.version) for kind in sought))
     }
-    return tuple(kind for kind in sought if (kind.group, kind.version, kind.plural) in found)
+    return tuple(kind for kind in sought if (kind.group, kind.version, kind.plural) in pairs)
 
 
 def serves(connection: Connection, kind: Kind) -> bool:
@@ -125,11 +125,14 @@ def serves(connection: Connection, kind: Kind) -> bool:
     """
     directory = _directory(connection, "/apis", "application/json")
     versions = {
-        one.version for group in directory.groups or () if group.name == kind.group for one in group.versions or ()
+        version.version
+        for group in directory.groups or ()
+        if group.name == kind.group
+        for version in group.versions or ()
     }
     if kind.version not in versions:
         return False
-    return any(found.name == kind.plural for found in resources(connection, kind.root))
+    return any(resource.name == kind.plural for resource in resources(connection, kind.root))
 
 
 def versions(connection: Connection) -> frozenset[tuple[str, str]]:
@@ -158,7 +161,9 @@ def _served(connection: Connection, needed: frozenset[tuple[str, str]] = frozens
         directory = _directory(connection, root, _ACCEPT)
         for group in directory.items or ():
             for version in group.versions or ():
-                yield from (_kind(group.metadata.name, version.version, found) for found in version.resources or ())
+                yield from (
+                    _kind(group.metadata.name, version.version, resource) for resource in version.resources or ()
+                )
         for name in directory.versions or ():
             yield from _legacy(connection, "", name)
         for old in directory.groups or ():
@@ -168,22 +173,22 @@ def _served(connection: Connection, needed: frozenset[tuple[str, str]] = frozens
 
 def _directory(connection: Connection, root: str, accept: str) -> _Directory:
     """The groups below a path. Raises ClusterError for what is no such list."""
-    found = _decode(connection.get(root, accept=accept), _Directory)
-    if found.kind not in _DIRECTORIES:
+    directory = _decode(connection.get(root, accept=accept), _Directory)
+    if directory.kind not in _DIRECTORIES:
         raise ClusterError(
-            f"the server's answer is not its list of resource types: {one_line(found.kind) or 'no kind'}"
+            f"the server's answer is not its list of resource types: {one_line(directory.kind) or 'no kind'}"
         )
-    return found
+    return directory
 
 
 def resources(connection: Connection, root: str) -> tuple[_LegacyResource, ...]:
     """What a group and version serves, subresources among it. Raises ClusterError; NotFound where there is none."""
-    found = _decode(connection.get(root), _LegacyResources)
-    if found.kind != "APIResourceList":
+    legacy_resources = _decode(connection.get(root), _LegacyResources)
+    if legacy_resources.kind != "APIResourceList":
         raise ClusterError(
-            f"the server's answer is not its list of resource types: {one_line(found.kind) or 'no kind'}"
+            f"the server's answer is not its list of resource types: {one_line(legacy_resources.kind) or 'no kind'}"
         )
-    return found.resources or ()
+    return legacy_resources.resources or ()
 
 
 def _legacy(
@@ -197,11 +202,13 @@ def _legacy(
         if (group, version) in needed:
             raise
         return
-    for found in served:
-        if "/" not in found.name:
-            scope = "Namespaced" if found.namespaced else "Cluster"
-            response = _ResponseKind(found.kind)
-            about = _Served(found.name, response, scope, found.singular_name, found.short_names)
+    for legacy_resource in served:
+        if "/" not in legacy_resource.name:
+            scope = "Namespaced" if legacy_resource.namespaced else "Cluster"
+            response = _ResponseKind(legacy_resource.kind)
+            about = _Served(
+                legacy_resource.name, response, scope, legacy_resource.singular_name, legacy_resource.short_names
+            )
             yield _kind(group, version, about)
 
 

@@ -166,8 +166,8 @@ class _Advance:
 
 def _resumed(place: _Place, answer: Response, last: str) -> _Place:
     """Where to go on after 410. Raises Expired if there is nothing left to try."""
-    found = status(answer)
-    token = found.token if found else ""
+    result = status(answer)
+    token = result.token if result else ""
     if token and not place.stale:
         return _Place(place.limit, token, stale=True, after=place.after)
     if not place.limit:
@@ -192,10 +192,10 @@ def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mappin
     """One object with all of its fields, which no struct holds. Raises as ``get``."""
     content = connection.get(path_of(kind, namespace, name))
     try:
-        found: Mapping[str, Any] = lists.decoder(dict[str, Any]).decode(content)
+        result: Mapping[str, Any] = lists.decoder(dict[str, Any]).decode(content)
     except lists.UNREADABLE as fault:
         raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
-    return found
+    return result
 
 
 def version(connection: Connection) -> str:
@@ -298,7 +298,7 @@ def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
 def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
     """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
     answer = connection.ask(path_of(kind, need.namespace, need.name))
-    if answer.code == 404 and (found := status(answer)) and found.names_object:
+    if answer.code == 404 and (result := status(answer)) and result.names_object:
         return [], READ
     return [_object(body(answer), kind, need.name)], READ
 

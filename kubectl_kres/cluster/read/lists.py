@@ -70,36 +70,36 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
     skipped: list[str] = []
     try:
         try:
-            found = decoder(_List[struct]).decode(content)
-            items = found.items or []
+            result = decoder(_List[struct]).decode(content)
+            items = result.items or []
         except msgspec.ValidationError:
-            found = decoder(_List[msgspec.Raw]).decode(content)
-            items = _one_by_one(found.items or [], kind, struct, skipped)
+            result = decoder(_List[msgspec.Raw]).decode(content)
+            items = _one_by_one(result.items or [], kind, struct, skipped)
     except UNREADABLE as error:
         raise unreadable(f"the list of {kind.qualified}", error) from error
-    confirm(found.api_version, found.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified}")
+    confirm(result.api_version, result.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified}")
     for item in items:
         name(item, kind)
     if isinstance(struct, type) and issubclass(struct, POLICIES):
         items = _readable(items, kind, skipped)
-    about = found.metadata or _Metadata()
+    about = result.metadata or _Metadata()
     token, version = about.continue_ or "", about.resource_version or ""
     return ListPage(items, token, tuple(skipped), version, about.remaining_item_count or 0)
 
 
-def confirm(version: str | None, found: str | None, kind: Kind, expected: str, what: str) -> None:
+def confirm(version: str | None, name: str | None, kind: Kind, expected: str, what: str) -> None:
     """Raise ClusterError unless an answer is of the kind and version that was asked for.
 
     Lists of kinds that we do not know may have a name of their own. Source: apimachinery runtime.NewMissingKindErr.
     """
-    if not found:
+    if not name:
         raise ClusterError(f"Object 'Kind' is missing in the server's answer: it is not {what}")
     ours = BY_KIND.get(kind.kind)
     own = (ours is not None and ours.api_version == kind.api_version) or not expected.endswith("List")
-    if (found != expected) if own else not found.endswith("List"):
-        raise ClusterError(f"the server answered with a {one_line(found)} instead of {what}")
+    if (name != expected) if own else not name.endswith("List"):
+        raise ClusterError(f"the server answered with a {one_line(name)} instead of {what}")
     if version and version != kind.api_version:
-        raise ClusterError(f"the server answered with {one_line(found)} of {one_line(version)} instead of {what}")
+        raise ClusterError(f"the server answered with {one_line(name)} of {one_line(version)} instead of {what}")
 
 
 def struct_of(kind: Kind) -> Any:

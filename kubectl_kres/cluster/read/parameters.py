@@ -39,8 +39,8 @@ def read(connection: Connection, kind: Kind, need: Need) -> tuple[list[Parameter
         served = _served(connection, kind)
         if served is None:
             return [], Coverage("absent", f"the server has no {kind.qualified} of {kind.version}")
-        found = _named(connection, served, need) if need.name else list(_listed(connection, served, need))
-        return [parameter_of({**raw, "kind": kind.plural, "apiVersion": kind.api_version}) for raw in found], READ
+        result = _named(connection, served, need) if need.name else list(_listed(connection, served, need))
+        return [parameter_of({**raw, "kind": kind.plural, "apiVersion": kind.api_version}) for raw in result], READ
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except Forbidden as refused:
@@ -58,10 +58,12 @@ def _served(connection: Connection, kind: Kind) -> Kind | None:
         served = discovery.resources(connection, kind.root)
     except NotFound:
         return None
-    for one in served:
-        if one.kind == kind.plural and "/" not in one.name:
-            names = (one.name, kind.plural)
-            return Kind(kind.kind, names, kind.group, kind.version, one.namespaced, kind.struct, listed=False)
+    for legacy_resource in served:
+        if legacy_resource.kind == kind.plural and "/" not in legacy_resource.name:
+            names = (legacy_resource.name, kind.plural)
+            return Kind(
+                kind.kind, names, kind.group, kind.version, legacy_resource.namespaced, kind.struct, listed=False
+            )
     return None
 
 
@@ -74,7 +76,7 @@ def _named(connection: Connection, kind: Kind, need: Need) -> list[Mapping[str, 
     if need.name in {".", ".."}:
         return []
     answer = connection.ask(_path(kind, need))
-    if answer.code == 404 and (found := status(answer)) and found.names_object:
+    if answer.code == 404 and (result := status(answer)) and result.names_object:
         return []
     return [_decoded(body(answer), kind)]
 
@@ -100,7 +102,7 @@ def _listed(connection: Connection, kind: Kind, need: Need) -> Iterator[Mapping[
 
 def _decoded(content: bytes, kind: Kind) -> Mapping[str, Any]:
     try:
-        found: Mapping[str, Any] = msgspec.json.decode(content, type=dict[str, Any])
+        result: Mapping[str, Any] = msgspec.json.decode(content, type=dict[str, Any])
     except lists.UNREADABLE as fault:
         raise lists.unreadable(kind.qualified, fault) from fault
-    return found
+    return result

@@ -61,9 +61,9 @@ class _Response(HTTPResponse):
     def _read_status(self) -> tuple[str, int, str]:
         """The status line, past those that only say that it is to come. ``http.client`` passes over 100 alone."""
         for _ in range(_MOST_HINTS + 1):
-            found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
-            if not 100 <= found[1] < 200 or found[1] == SWITCHING_PROTOCOLS:
-                return found
+            texts: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if not 100 <= texts[1] < 200 or texts[1] == SWITCHING_PROTOCOLS:
+                return texts
             parse_headers(self.fp)
         raise BadStatusLine("too many 1xx informational responses")
 
@@ -79,7 +79,7 @@ class _Response(HTTPResponse):
         It ends with the body, or where nothing came for ``silence`` seconds. Raises OSError, HTTPException for a body
         that breaks off, and ValueError for one that is framed wrongly. Must be read to its end, or closed.
         """
-        held = b""
+        result = b""
         while self.fp is not None:
             timed = self.fp.raw
             if isinstance(timed, _Timed):
@@ -94,8 +94,8 @@ class _Response(HTTPResponse):
                 yield [more]
                 continue
             if not more:
-                raise IncompleteRead(held)
-            pieces, held, ended = unchunked(held + more)
+                raise IncompleteRead(result)
+            pieces, result, ended = unchunked(result + more)
             if pieces:
                 yield pieces
             if ended:

@@ -127,7 +127,7 @@ def _split(entry: str) -> tuple[str, str]:
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        found = ipaddress.ip_address(text)
+        result = ipaddress.ip_address(text)
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(result, "ipv4_mapped", None) or result

@@ -68,10 +68,10 @@ _STATUS = msgspec.json.Decoder(Status)
 def status(answer: Response) -> Status | None:
     """The Status in the body; None if there is none, as from a proxy."""
     try:
-        found = _STATUS.decode(answer.body)
+        status = _STATUS.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return found if found.kind == "Status" else None
+    return status if status.kind == "Status" else None
 
 
 def body(answer: Response) -> bytes:
@@ -85,10 +85,10 @@ def body(answer: Response) -> bytes:
 
 def error(answer: Response) -> errors.StatusError:
     """The error that an answer is: the server's own sentence where it sent a Status, else what came instead."""
-    found, reason = status(answer), ""
+    result, reason = status(answer), ""
     kind = _KINDS.get(answer.code, errors.StatusError)
-    if found is not None:
-        message, reason = found.message or found.reason or f"the server answered {answer.code}", found.reason or ""
+    if result is not None:
+        message, reason = result.message or result.reason or f"the server answered {answer.code}", result.reason or ""
     elif answer.code == 404 and _text(answer) == _NO_SUCH_PATH:
         message, reason, kind = "the server could not find the requested resource", "NotFound", errors.NoSuchPath
     else:

@@ -65,10 +65,10 @@ class _Unpacking:
 
     def more(self, piece: bytes) -> bytes:
         """What a piece unpacks to. Raises ClusterError for more than any event is."""
-        found = self._member.decompress(piece, LONGEST)
+        result = self._member.decompress(piece, LONGEST)
         if self._member.unconsumed_tail:
             raise _too_large()
-        return found
+        return result
 
 
 def _too_large() -> ClusterError:
@@ -80,23 +80,23 @@ def split(groups: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
 
     Raises ClusterError for a line that is longer than any object is.
     """
-    held: list[bytes] = []
+    result: list[bytes] = []
     waiting = 0
     for pieces in groups:
         lines: list[bytes] = []
         for piece in pieces:
-            if not held and piece.find(b"\n") == len(piece) - 1:
+            if not result and piece.find(b"\n") == len(piece) - 1:
                 # The server sends an event as one piece: it need not be copied, and JSON may end with its newline.
                 lines.append(piece)
                 continue
             first, *more = piece.split(b"\n")
-            held.append(first)
+            result.append(first)
             waiting += len(first)
             if waiting > LONGEST:
                 raise _too_large()
             if more:
-                lines += (b"".join(held), *more[:-1])
-                held = [more[-1]] if more[-1] else []
+                lines += (b"".join(result), *more[:-1])
+                result = [more[-1]] if more[-1] else []
                 waiting = len(more[-1])
         if lines:
             yield lines

@@ -77,14 +77,14 @@ def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -
         for line in group:
             if len(line) < _SHORTEST:
                 continue
-            found = _usual(decode, line)
-            if found is None:
+            result = _usual(decode, line)
+            if result is None:
                 if events:
                     yield Batch(events, version)
                     events = []
                 event, text = _odd(line, kind, struct)
             else:
-                event, text = _event(found, kind), found.object.metadata.resource_version
+                event, text = _event(result, kind), result.object.metadata.resource_version
             at = number(text)
             if at and at <= last:
                 continue
@@ -103,48 +103,48 @@ def number(version: str) -> int:
 def _usual(decode: Callable[[bytes], Any], line: bytes) -> Any:
     """The event, if it is about an object of the expected form or a bookmark; else None."""
     try:
-        found = decode(line)
+        result = decode(line)
     except lists.UNREADABLE:
         return None
-    return found if found.type in _USUAL else None
+    return result if result.type in _USUAL else None
 
 
-def _event(found: Any, kind: Kind) -> WatchEvent | None:
+def _event(value: Any, kind: Kind) -> WatchEvent | None:
     """None for a bookmark."""
-    if found.type == BOOKMARK:
+    if value.type == BOOKMARK:
         return None
-    item = found.object
+    item = value.object
     lists.name(item, kind)
     metadata = item.metadata
     version = number(metadata.resource_version)
-    if isinstance(item, POLICIES) and found.type != DELETED and (fault := unreadable(item)):
+    if isinstance(item, POLICIES) and value.type != DELETED and (fault := unreadable(item)):
         text = lists.left_out(kind, (metadata.namespace, metadata.name), 0, fault)
-        return WatchEvent(found.type, metadata.namespace, metadata.name, None, version, text)
-    return WatchEvent(found.type, metadata.namespace, metadata.name, item, version)
+        return WatchEvent(value.type, metadata.namespace, metadata.name, None, version, text)
+    return WatchEvent(value.type, metadata.namespace, metadata.name, item, version)
 
 
 def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
     """An event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR event."""
     what = f"an event about {kind.qualified}"
     try:
-        found = lists.decoder(_Event[msgspec.Raw]).decode(line)
+        result = lists.decoder(_Event[msgspec.Raw]).decode(line)
     except lists.UNREADABLE as fault:
         raise lists.unreadable(what, fault) from fault
-    if found.type == ERROR:
-        raise reported(found.object)
-    if found.type not in _USUAL:
-        raise ClusterError(one_line(f"the server sent {what} of the unknown type {found.type!r}"))
+    if result.type == ERROR:
+        raise reported(result.object)
+    if result.type not in _USUAL:
+        raise ClusterError(one_line(f"the server sent {what} of the unknown type {result.type!r}"))
     try:
-        text = lists.decoder(_Versioned).decode(found.object).metadata.resource_version
+        text = lists.decoder(_Versioned).decode(result.object).metadata.resource_version
     except lists.UNREADABLE:
         text = ""
-    if found.type == BOOKMARK:
+    if result.type == BOOKMARK:
         return None, text
-    namespace, name = lists.called(found.object)
-    why = "" if found.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(found.object, struct))
+    namespace, name = lists.called(result.object)
+    why = "" if result.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(result.object, struct))
     if not name:
         raise ClusterError(f"{what} could not be decoded: {why}")
-    return WatchEvent(found.type, namespace, name, None, number(text), why), text
+    return WatchEvent(result.type, namespace, name, None, number(text), why), text
 
 
 def _fault(text: bytes, struct: Any) -> str:
@@ -162,7 +162,7 @@ def reported(status: bytes) -> StatusError:
         code = lists.decoder(_Code).decode(status).code
     except lists.UNREADABLE:
         code = 0
-    found = error(Response(code or 500, bytes(status)))
-    if found.reason == "Expired" and not isinstance(found, Expired):
-        return Expired(found.message, code=found.code, reason=found.reason)
-    return found
+    status_error = error(Response(code or 500, bytes(status)))
+    if status_error.reason == "Expired" and not isinstance(status_error, Expired):
+        return Expired(status_error.message, code=status_error.code, reason=status_error.reason)
+    return status_error

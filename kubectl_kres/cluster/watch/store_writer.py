@@ -52,44 +52,46 @@ class Landing:
 
     def close(self, reader: Reader, store: Store, changes: Changes) -> None:
         """Forget the reader, and the objects that no other one covers."""
-        held = self._held.pop(reader)
-        self._detailed = {key: one for key, one in self._detailed.items() if one is not reader}
+        reader_objects = self._held.pop(reader)
+        self._detailed = {key: item for key, item in self._detailed.items() if item is not reader}
         kind = reader.need.kind
-        for key in sorted(self._keys(held, store)):
+        for key in sorted(self._keys(reader_objects, store)):
             self._drop(kind, key, store, changes)
         store.uncover(reader.need)
         changes.needs[reader.need] = None
 
     def hear(self, word: Word, store: Store, changes: Changes) -> None:
         """Do what a word says. Raises what a reader failed with by mistake."""
-        held = self._held.get(word.reader)
-        if held is None:
+        reader_objects = self._held.get(word.reader)
+        if reader_objects is None:
             return
         if word.what == "events":
-            self._events(held, word.load, store, changes)
+            self._events(reader_objects, word.load, store, changes)
         elif word.what == "items":
-            self._items(held, word.load, store, changes)
+            self._items(reader_objects, word.load, store, changes)
         elif word.what == "begin":
-            held.seen = set()
+            reader_objects.seen = set()
         elif word.what == "listed":
-            self._listed(held, word.load, store, changes)
+            self._listed(reader_objects, word.load, store, changes)
         elif word.what == "fault":
             raise word.load
         else:
-            self._cover(held, word.load, store, changes)
+            self._cover(reader_objects, word.load, store, changes)
 
-    def _items(self, held: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
-        assert held.seen is not None
-        kind = held.reader.need.kind
+    def _items(self, reader_objects: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
+        assert reader_objects.seen is not None
+        kind = reader_objects.reader.need.kind
         for item in items:
             key = (item.metadata.namespace, item.metadata.name)
-            held.seen.add(key)
-            self._put(held, kind, key, item, store, changes)
+            reader_objects.seen.add(key)
+            self._put(reader_objects, kind, key, item, store, changes)
 
-    def _put(self, held: ReaderObjects, kind: str, key: ObjectKey, item: Any, store: Store, changes: Changes) -> None:
-        if not held.whole:
-            held.owned.add(key)
-        if self._detailed and self._detailed.get((kind, key), held.reader) is not held.reader:
+    def _put(
+        self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, item: Any, store: Store, changes: Changes
+    ) -> None:
+        if not reader_objects.whole:
+            reader_objects.owned.add(key)
+        if self._detailed and self._detailed.get((kind, key), reader_objects.reader) is not reader_objects.reader:
             return
         before = store.get(kind, key[1], key[0])
         if before is not None and type(before) is type(item) and _version(before) == _version(item) != "":
@@ -99,76 +101,87 @@ class Landing:
         store.add(kind, item)
         changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
 
-    def _events(self, held: ReaderObjects, events: Iterable[WatchEvent], store: Store, changes: Changes) -> None:
-        kind = held.reader.need.kind
+    def _events(
+        self, reader_objects: ReaderObjects, events: Iterable[WatchEvent], store: Store, changes: Changes
+    ) -> None:
+        kind = reader_objects.reader.need.kind
         for event in events:
             key = (event.namespace, event.name)
             before = store.get(kind, event.name, event.namespace)
             if before is not None and event.version and number(before.metadata.resource_version) > event.version:
                 # A list that was resumed with newer objects has told more than this already.
                 continue
-            if held.faults or event.fault:
-                self._fault(held, key, event.fault, store, changes)
+            if reader_objects.faults or event.fault:
+                self._fault(reader_objects, key, event.fault, store, changes)
             if event.type == DELETED or event.item is None:
-                self._lose(held, kind, key, store, changes)
+                self._lose(reader_objects, kind, key, store, changes)
             else:
-                self._put(held, kind, key, event.item, store, changes)
+                self._put(reader_objects, kind, key, event.item, store, changes)
 
-    def _lose(self, held: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
-        held.owned.discard(key)
-        if held.whole or not self._covered(kind, key):
+    def _lose(self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+        reader_objects.owned.discard(key)
+        if reader_objects.whole or not self._covered(kind, key):
             _take(kind, key, store, changes)
 
-    def _listed(self, held: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
+    def _listed(self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
-        seen, kind = held.seen or set(), held.reader.need.kind
-        for key in sorted(key for key in self._keys(held, store) if key not in seen):
-            self._lose(held, kind, key, store, changes)
-        held.seen = None
-        if not held.listed:
-            held.listed = True
-            self._orphans(held.reader.need, store, changes)
-        held.faults = dict.fromkeys(skipped)
-        self._cover(held, None, store, changes)
+        seen, kind = reader_objects.seen or set(), reader_objects.reader.need.kind
+        for key in sorted(key for key in self._keys(reader_objects, store) if key not in seen):
+            self._lose(reader_objects, kind, key, store, changes)
+        reader_objects.seen = None
+        if not reader_objects.listed:
+            reader_objects.listed = True
+            self._orphans(reader_objects.reader.need, store, changes)
+        reader_objects.faults = dict.fromkeys(skipped)
+        self._cover(reader_objects, None, store, changes)
 
     def _orphans(self, need: Need, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
-        readers = [one for one in self._held.values() if one.reader.need.kind == need.kind]
-        if any(one.whole and one.reader.need.namespace in {"", need.namespace} for one in readers):
+        readers = [
+            reader_objects for reader_objects in self._held.values() if reader_objects.reader.need.kind == need.kind
+        ]
+        if any(reader.whole and reader.reader.need.namespace in {"", need.namespace} for reader in readers):
             # Nothing is without one that answers for it.
             return
-        if all(one.listed for one in readers):
+        if all(reader.listed for reader in readers):
             for key in sorted(store.keys(need.kind, need.namespace)):
                 self._drop(need.kind, key, store, changes)
 
-    def _fault(self, held: ReaderObjects, key: ObjectKey, fault: str, store: Store, changes: Changes) -> None:
+    def _fault(self, reader_objects: ReaderObjects, key: ObjectKey, fault: str, store: Store, changes: Changes) -> None:
         """An object that could not be decoded is named until it can, or is gone."""
-        before = f"{held.reader.kind.qualified} {'/'.join(filter(None, key))}: "
-        held.faults = {line: None for line in held.faults if not line.startswith(before)}
+        before = f"{reader_objects.reader.kind.qualified} {'/'.join(filter(None, key))}: "
+        reader_objects.faults = {line: None for line in reader_objects.faults if not line.startswith(before)}
         if fault:
-            held.faults[fault] = None
-        self._cover(held, None, store, changes)
+            reader_objects.faults[fault] = None
+        self._cover(reader_objects, None, store, changes)
 
-    def _cover(self, held: ReaderObjects, coverage: Coverage | None, store: Store, changes: Changes) -> None:
-        need = held.reader.need
+    def _cover(self, reader_objects: ReaderObjects, coverage: Coverage | None, store: Store, changes: Changes) -> None:
+        need = reader_objects.reader.need
         if coverage is None:
-            coverage = Coverage("failed", "; ".join(held.faults)) if held.faults else READ
+            coverage = Coverage("failed", "; ".join(reader_objects.faults)) if reader_objects.faults else READ
         elif coverage.state == "absent":
-            for key in sorted(self._keys(held, store)):
-                self._lose(held, need.kind, key, store, changes)
+            for key in sorted(self._keys(reader_objects, store)):
+                self._lose(reader_objects, need.kind, key, store, changes)
         store.cover(need, coverage)
         changes.needs[need] = None
 
-    def _keys(self, held: ReaderObjects, store: Store) -> Iterable[ObjectKey]:
+    def _keys(self, reader_objects: ReaderObjects, store: Store) -> Iterable[ObjectKey]:
         """The objects that a reader answers for."""
-        return store.keys(held.reader.need.kind, held.reader.need.namespace) if held.whole else held.owned
+        return (
+            store.keys(reader_objects.reader.need.kind, reader_objects.reader.need.namespace)
+            if reader_objects.whole
+            else reader_objects.owned
+        )
 
     def _drop(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         if not self._covered(kind, key):
             _take(kind, key, store, changes)
 
     def _covered(self, kind: str, key: ObjectKey) -> bool:
-        return any(one.reader.need.kind == kind and one.covers(key) for one in self._held.values())
+        return any(
+            reader_objects.reader.need.kind == kind and reader_objects.covers(key)
+            for reader_objects in self._held.values()
+        )
 
 
 def _version(item: Any) -> str:

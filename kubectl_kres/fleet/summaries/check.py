@@ -58,11 +58,16 @@ class CheckSummary:
     def figures(self) -> dict[str, int | str]:
         """How many there are, and which is the worst."""
         errors, warnings, notes = self._counts.values()
-        found: dict[str, int | str] = {"errors": errors, "warnings": warnings, "notes": notes, "ignored": self._ignored}
+        result: dict[str, int | str] = {
+            "errors": errors,
+            "warnings": warnings,
+            "notes": notes,
+            "ignored": self._ignored,
+        }
         if self._first is None:
-            return found
+            return result
         ref = self._first.object
-        return {**found, "rule": self._first.code, "namespace": ref.namespace, "kind": ref.kind, "name": ref.name}
+        return {**result, "rule": self._first.code, "namespace": ref.namespace, "kind": ref.kind, "name": ref.name}
 
     def rank(self) -> tuple[int, ...]:
         """How many there are, by severity."""

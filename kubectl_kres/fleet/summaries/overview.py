@@ -44,15 +44,17 @@ class OverviewSummary:
             first = report.problems[0]
             self._worst = (first.area, first.state, first.subject.namespace, first.subject.name)
         for area in report.areas:
-            for word, parts, severity in [(one.word, one.count, one.severity) for one in area.parts] or [("", 0, "")]:
+            for word, parts, severity in [(part.word, part.count, part.severity) for part in area.parts] or [
+                ("", 0, "")
+            ]:
                 yield OverviewRow(
                     self._cluster, report.namespace, area.name, area.kind, area.count, word, parts, severity, area.state
                 )
 
     def figures(self) -> dict[str, int | str]:
         """How many problems there are, and which is the worst."""
-        found: dict[str, int | str] = {"bad": self._bad, "warn": self._warn}
-        return {**found, **dict(zip(("area", "problem", "namespace", "name"), self._worst, strict=False))}
+        result: dict[str, int | str] = {"bad": self._bad, "warn": self._warn}
+        return {**result, **dict(zip(("area", "problem", "namespace", "name"), self._worst, strict=False))}
 
     def rank(self) -> tuple[int, ...]:
         """How many problems there are."""

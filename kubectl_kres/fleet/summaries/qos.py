@@ -74,25 +74,25 @@ class QosSummary:
 
     def figures(self) -> dict[str, int | str]:
         """Those of the total."""
-        found = self._total
-        classes = found.classes
+        namespace_sums = self._total
+        classes = namespace_sums.classes
         return {
-            "namespaces": found.namespaces,
-            "pods": found.pods,
+            "namespaces": namespace_sums.namespaces,
+            "pods": namespace_sums.pods,
             "guaranteed": classes.get("Guaranteed", 0),
             "burstable": classes.get("Burstable", 0),
             "best-effort": classes.get("BestEffort", 0),
-            "finished": found.finished,
-            "requests.cpu": _text(found.requests, "cpu"),
-            "limits.cpu": _text(found.limits, "cpu"),
-            "requests.memory": _text(found.requests, "memory"),
-            "limits.memory": _text(found.limits, "memory"),
+            "finished": namespace_sums.finished,
+            "requests.cpu": _text(namespace_sums.requests, "cpu"),
+            "limits.cpu": _text(namespace_sums.limits, "cpu"),
+            "requests.memory": _text(namespace_sums.requests, "memory"),
+            "limits.memory": _text(namespace_sums.limits, "memory"),
         }
 
     def rank(self) -> tuple[int, ...]:
         """Thousandths of the pods that are BestEffort, then how many those are."""
-        found = self._total.classes.get("BestEffort", 0)
-        return found * 1000 // max(1, self._total.pods), found
+        best_effort = self._total.classes.get("BestEffort", 0)
+        return best_effort * 1000 // max(1, self._total.pods), best_effort
 
     def negative(self) -> bool:
         """Classes are no fault."""

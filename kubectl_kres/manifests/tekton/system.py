@@ -35,11 +35,11 @@ class TektonManifests(ManifestSystem):
     def fault(self, raw: Raw, field: str) -> str:
         from kubectl_kres.tekton.validation.decoder import fault_in
 
-        found = fault_in(raw)
-        if found is None:
+        decoder_fault = fault_in(raw)
+        if decoder_fault is None:
             return ""
-        of = "" if found.path == field else f", of {found.path}"
-        return f"Tekton's webhook would say{of}: {found.said}"
+        of = "" if decoder_fault.path == field else f", of {decoder_fault.path}"
+        return f"Tekton's webhook would say{of}: {decoder_fault.said}"
 
 
 SYSTEM = TektonManifests()

@@ -199,7 +199,10 @@ _CONTAINER_ANNOTATION = "container.seccomp.security.alpha.kubernetes.io/"
 
 def seccomp_annotations(metadata: Raw, spec: Raw) -> Violation | None:
     annotations = metadata.get("annotations") or {}
-    keys = [_POD_ANNOTATION, *(f"{_CONTAINER_ANNOTATION}{one.get('name', '')}" for one in containers_of(spec))]
+    keys = [
+        _POD_ANNOTATION,
+        *(f"{_CONTAINER_ANNOTATION}{container.get('name', '')}" for container in containers_of(spec)),
+    ]
     wrong = sorted(
         {
             f"{key}={go_quoted(annotations[key])}"
@@ -255,7 +258,7 @@ SYSCTLS_32 = SYSCTLS_29 | {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
 
 def sysctls(allowed: frozenset[str]) -> Version:
     def check(_: Raw, spec: Raw) -> Violation | None:
-        used = [str(one.get("name", "")) for one in context(spec).get("sysctls") or ()]
+        used = [str(sysctl.get("name", "")) for sysctl in context(spec).get("sysctls") or ()]
         wrong = [name for name in used if name not in allowed]
         return Violation("forbidden sysctls", ", ".join(wrong), "securityContext.sysctls") if wrong else None
 

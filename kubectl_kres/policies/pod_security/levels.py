@@ -72,11 +72,11 @@ def standard_of(labels: Mapping[str, str] | None) -> Standard:
             if match is None and labels[key] != "latest":
                 detail = 'must be "latest" or "v1.x"'
                 faults.append(invalid(f"metadata.labels[{key}]", labels[key], detail, "pod-security/label"))
-    found = {mode: Level(levels.get(mode, "privileged"), minors.get(mode)) for mode in MODES}
-    if _PREFIX + "warn" not in labels and "enforce" in good and found["enforce"].name != "privileged":
-        version = found["warn"].minor if _PREFIX + "warn-version" in labels else found["enforce"].minor
-        found["warn"] = Level(found["enforce"].name, version)
-    return Standard(found["enforce"], found["audit"], found["warn"], tuple(faults))
+    result = {mode: Level(levels.get(mode, "privileged"), minors.get(mode)) for mode in MODES}
+    if _PREFIX + "warn" not in labels and "enforce" in good and result["enforce"].name != "privileged":
+        version = result["warn"].minor if _PREFIX + "warn-version" in labels else result["enforce"].minor
+        result["warn"] = Level(result["enforce"].name, version)
+    return Standard(result["enforce"], result["audit"], result["warn"], tuple(faults))
 
 
 def violations(level: Level, pod: Mapping[str, Any], server_minor: int) -> tuple[Violation, ...]:
@@ -96,8 +96,10 @@ def violations(level: Level, pod: Mapping[str, Any], server_minor: int) -> tuple
     return tuple(violation for violation in results if violation is not None)
 
 
-def detail(found: Sequence[Violation]) -> str:
-    return ", ".join(f"{one.reason} ({one.detail})" if one.detail else one.reason for one in found)
+def detail(violations: Sequence[Violation]) -> str:
+    return ", ".join(
+        f"{violation.reason} ({violation.detail})" if violation.detail else violation.reason for violation in violations
+    )
 
 
 def review(request: Request, namespace: Mapping[str, Any], server_minor: int) -> Review:
@@ -129,9 +131,9 @@ def _evaluated(
     refusals: tuple[Refusal, ...] = ()
     if enforce:
         audit[_PREFIX + "enforce-policy"] = str(standard.enforce)
-        found = violations(standard.enforce, pod, server_minor)
-        if found:
-            refusals = (_refusal(request, standard.enforce, found),)
+        result = violations(standard.enforce, pod, server_minor)
+        if result:
+            refusals = (_refusal(request, standard.enforce, result),)
     audited = violations(standard.audit, pod, server_minor)
     if audited:
         audit[_PREFIX + "audit-violations"] = f'would violate PodSecurity "{standard.audit}": {detail(audited)}'
@@ -140,11 +142,12 @@ def _evaluated(
     return Review(refusals, warnings, audit)
 
 
-def _refusal(request: Request, level: Level, found: Sequence[Violation]) -> Refusal:
-    text = f'violates PodSecurity "{level}": {detail(found)}'
+def _refusal(request: Request, level: Level, violations: Sequence[Violation]) -> Refusal:
+    text = f'violates PodSecurity "{level}": {detail(violations)}'
     source = Source("Namespace", request.namespace, field=f"metadata.labels[{_PREFIX}enforce]")
     findings = tuple(
-        Finding(text, RULE, one.path, observed=one.detail, expected=one.wanted, source=source) for one in found
+        Finding(text, RULE, violation.path, observed=violation.detail, expected=violation.wanted, source=source)
+        for violation in violations
     )
     return Refusal(403, "Forbidden", f'{request.qualified} "{request.name}" is forbidden: {text}', findings)
 
@@ -153,13 +156,17 @@ def _significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     """Whether an update changes an image or adds a container."""
     new_spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
     for key in ("containers", "initContainers"):
-        images = [[one.get("image") for one in spec.get(key) or ()] for spec in (new_spec, old_spec)]
+        images = [[item.get("image") for item in spec.get(key) or ()] for spec in (new_spec, old_spec)]
         if images[0] != images[1]:
             return True
-    before = {one.get("name"): one.get("image") for one in old_spec.get("ephemeralContainers") or ()}
+    before = {
+        ephemeral_container.get("name"): ephemeral_container.get("image")
+        for ephemeral_container in old_spec.get("ephemeralContainers") or ()
+    }
     return any(
-        one.get("name") not in before or before[one.get("name")] != one.get("image")
-        for one in new_spec.get("ephemeralContainers") or ()
+        ephemeral_container.get("name") not in before
+        or before[ephemeral_container.get("name")] != ephemeral_container.get("image")
+        for ephemeral_container in new_spec.get("ephemeralContainers") or ()
     )
 
 
@@ -184,9 +191,11 @@ def review_namespace(request: Request, pods: Sequence[Mapping[str, Any]], server
 def _existing(name: str, level: Level, pods: Sequence[Mapping[str, Any]], server_minor: int) -> tuple[str, ...]:
     by_reason: dict[str, list[str]] = {}
     for pod in pods:
-        found = violations(level, pod, server_minor)
-        if found:
-            by_reason.setdefault(", ".join(one.reason for one in found), []).append(pod["metadata"]["name"])
+        result = violations(level, pod, server_minor)
+        if result:
+            by_reason.setdefault(", ".join(violation.reason for violation in result), []).append(
+                pod["metadata"]["name"]
+            )
     if not by_reason:
         return ()
     first = f'existing pods in namespace "{name}" violate the new PodSecurity enforce level "{level}"'

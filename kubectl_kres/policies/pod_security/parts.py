@@ -34,11 +34,11 @@ class StandardCheck(Struct, frozen=True):
 
     def at(self, minor: int) -> Version | None:
         """The form for a minor version; None: there is none yet."""
-        found = None
+        result = None
         for since, version in self.versions:
             if since <= minor:
-                found = version
-        return found
+                result = version
+        return result
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
     state = f"would be {report.state}" if report.predicted else report.state
     pool = f" (pool {report.pool or report.wanted_pool})" if report.pool or report.wanted_pool else ""
-    short = [one for one in map(short_words, report.amounts) if one]
+    short = [name for name in map(short_words, report.amounts) if name]
     because = "; ".join(short) if report.waits and short else report.because
     first, *others = report.ways or (None,)
     return Brief(
@@ -87,7 +87,7 @@ def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
         yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
     if place is not None:
         kind = "ordered queue" if place.ordered else "queue; any claim that fits is served, whatever the place"
-        ahead = f", behind {listed((one.key for one in place.ahead), _NAMED)}" if place.ahead else ""
+        ahead = f", behind {listed((object_ref.key for object_ref in place.ahead), _NAMED)}" if place.ahead else ""
         text = f"place {place.place} of {place.of} in the {kind}{ahead}"
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
     if report.old:
@@ -100,21 +100,24 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
     if not amounts:
         return
     heads = ("ASKS FOR", "LEFT", "LACKS")
-    rows = [(one.requested, one.available or ("-" if one.offered else "none"), one.lacks or "-") for one in amounts]
+    rows = [
+        (amount.requested, amount.available or ("-" if amount.offered else "none"), amount.lacks or "-")
+        for amount in amounts
+    ]
     cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
     widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
-    label = min(_LABEL, max(8, *(size(one.name) for one in amounts)))
+    label = min(_LABEL, max(8, *(size(amount.name) for amount in amounts)))
     yield [("", "")]
     yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
-    for one, row in zip(amounts, cells, strict=True):
-        bad = one.lacks is not None or not one.offered
-        tone: Tone = "bad" if bad else "warn" if one.behind is not None else ""
+    for amount, row in zip(amounts, cells, strict=True):
+        bad = amount.lacks is not None or not amount.offered
+        tone: Tone = "bad" if bad else "warn" if amount.behind is not None else ""
         text = "  ".join(map(padded, row, widths)).rstrip()
-        closed = f"  blocked by earlier claims for {one.behind}" if one.behind is not None else ""
-        if size(one.name) <= label:
-            yield [("", f"  {padded(one.name, label)}  "), (tone, text), ("quiet", closed)]
+        closed = f"  blocked by earlier claims for {amount.behind}" if amount.behind is not None else ""
+        if size(amount.name) <= label:
+            yield [("", f"  {padded(amount.name, label)}  "), (tone, text), ("quiet", closed)]
         else:
-            yield from toned("", wrapped(one.name, width, first="  ", rest="    "))
+            yield from toned("", wrapped(amount.name, width, first="  ", rest="    "))
             yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
 
 
@@ -152,10 +155,10 @@ def nothing_helps(report: ClaimReport) -> str:
     """Why there is nothing to propose."""
     if report.state == "pending":
         return "nothing to do but wait for the controller"
-    if any(one.kind in {"ResourcePool", "ResourcePoolClaim"} for one in report.unseen):
+    if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
         return "what would unblock it cannot be said without what was not seen (below)"
-    if any(not one.offered for one in report.amounts):
-        names = listed(one.name for one in report.amounts if not one.offered)
+    if any(not amount.offered for amount in report.amounts):
+        names = listed(amount.name for amount in report.amounts if not amount.offered)
         return f"its pool would have to get {names} in its hard, and then the spec of the claim has to change"
     return "no pool that serves its namespace has all that it asks for, and room for it"
 
@@ -178,7 +181,7 @@ def _after(way: UnblockOption, width: int, *, others: bool) -> Iterator[Line]:
     if way.also:
         parts.append(f"{_some(way.also, way.gained)} get{'s' * (len(way.also) == 1)} in, too")
     if way.out:
-        parts.append(f"{listed((one.key for one in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
+        parts.append(f"{listed((ref.key for ref in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
     if way.waits:
         parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
     if parts:
@@ -190,8 +193,8 @@ def _after(way: UnblockOption, width: int, *, others: bool) -> Iterator[Line]:
 def _some(refs: Sequence[ObjectRef], count: int) -> str:
     """The first of so many claims."""
     if count <= _NAMED + 1:
-        return listed((one.key for one in refs), _NAMED)
-    return f"{', '.join(one.key for one in refs[:_NAMED])} and {count - _NAMED} more"
+        return listed((ref.key for ref in refs), _NAMED)
+    return f"{', '.join(ref.key for ref in refs[:_NAMED])} and {count - _NAMED} more"
 
 
 def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
@@ -209,30 +212,30 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
         yield from toned("warn", wrapped(text, width, rest="  "))
         return
     heads = ("USED", "HARD")
-    rows = [(one.used or "-", one.hard) for one in quota.lines]
+    rows = [(line.used or "-", line.hard) for line in quota.lines]
     cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
     widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
-    label = min(_LABEL, max(8, *(size(one.name) for one in quota.lines)))
+    label = min(_LABEL, max(8, *(size(line.name) for line in quota.lines)))
     yield [("strong", f"quota {name}"), ("", f" in {quota.subject.namespace}")]
     yield [("quiet", f"  {padded('NAME', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
-    for one, row in zip(quota.lines, cells, strict=True):
-        parts = [f"claims {one.claimed}"] if one.claimed is not None else []
-        parts += [f"default {one.default}"] if one.default is not None else []
-        name, figures = f"  {padded(clipped(one.name, label), label)}  ", "  ".join(map(padded, row, widths))
-        over: Tone = "bad" if one.over else ""
+    for line, row in zip(quota.lines, cells, strict=True):
+        parts = [f"claims {line.claimed}"] if line.claimed is not None else []
+        parts += [f"default {line.default}"] if line.default is not None else []
+        name, figures = f"  {padded(clipped(line.name, label), label)}  ", "  ".join(map(padded, row, widths))
+        over: Tone = "bad" if line.over else ""
         tail = f"  {' + '.join(parts)}" if parts else ""
-        yield [("", name), (over, figures), ("quiet", tail), (over, "  over" if one.over else "")]
+        yield [("", name), (over, figures), ("quiet", tail), (over, "  over" if line.over else "")]
     if quota.note:
         yield from toned("warn", wrapped(quota.note, width, first="  ", rest="    "))
 
 
-def may_lines(found: Sequence[May], width: int) -> Iterator[Line]:
+def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
     """Whether it may be changed, deleted, released."""
-    if not found:
+    if not permissions:
         return
     yield [("", "")]
-    for one in found:
-        word, tone = ("yes", "") if one.allowed else ("no", "warn")
-        label = f"may be {PARTICIPLES[one.verb]}: "
-        text = f"{word}{f', {one.follows}' if one.follows else ''}{f': {one.said}' if one.said else ''}"
+    for item in permissions:
+        word, tone = ("yes", "") if item.allowed else ("no", "warn")
+        label = f"may be {PARTICIPLES[item.verb]}: "
+        text = f"{word}{f', {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
         yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))

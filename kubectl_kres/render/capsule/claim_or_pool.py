@@ -34,14 +34,14 @@ RESULTS = {
 }
 
 
-def summary(found: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
+def summary(value: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
     """One line for one of many objects."""
-    if isinstance(found, ClaimExplanation):
-        claim = found.claim
+    if isinstance(value, ClaimExplanation):
+        claim = value.claim
         rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
         name = claim.subject.full
         return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
-    pool = found.pool
+    pool = value.pool
     if pool.glimpse:
         waits = len(pool.queue or ())
         rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
@@ -51,44 +51,51 @@ def summary(found: ClaimExplanation | PoolExplanation, *, color: bool = False) -
     return draw([(tone, padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
 
 
-def brief(found: ClaimExplanation | PoolExplanation, more: str) -> Brief:
+def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    return claim_brief(found.claim, more) if isinstance(found, ClaimExplanation) else pool_brief(found.pool, more)
+    return claim_brief(value.claim, more) if isinstance(value, ClaimExplanation) else pool_brief(value.pool, more)
 
 
-def claim_lines(found: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+def claim_lines(
+    claim_explanation: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
     """Every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
-    for line in claim_page(found, steps=steps, width=width):
+    for line in claim_page(claim_explanation, steps=steps, width=width):
         yield draw(line, color=color)
 
 
 def explain_pool_lines(
-    found: PoolExplanation, *, steps: bool = False, ascii_only: bool = False, color: bool = False, width: int = 80
+    pool_explanation: PoolExplanation,
+    *,
+    steps: bool = False,
+    ascii_only: bool = False,
+    color: bool = False,
+    width: int = 80,
 ) -> Iterator[str]:
     """Every line about a pool."""
-    for line in pool_page(found, steps=steps, ascii_only=ascii_only, width=width):
+    for line in pool_page(pool_explanation, steps=steps, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
-def claim_page(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
     """The same as ``claim_lines``, not drawn yet."""
-    claim = found.claim
+    claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
     first, *rest = wrapped(f"{state}: {name}: {claim.because}", width, rest="  ")
     yield [(TONES[claim.state], first[: len(state)]), ("", first[len(state) :])]
     yield from toned("", rest)
-    yield from _remedies(found, width)
+    yield from _remedies(claim_explanation, width)
     yield [("", "")]
-    yield from _titled("pool", [found.chosen] if found.chosen else [], width)
-    for option in found.options:
+    yield from _titled("pool", [claim_explanation.chosen] if claim_explanation.chosen else [], width)
+    for option in claim_explanation.options:
         yield from toned("", wrapped(option_text(option), width, first="  ", rest="    "))
-    yield from _checks(found.checks, width)
-    yield from _turns(found.turns, steps=steps, width=width)
-    yield from _conditions(found.conditions, width)
+    yield from _checks(claim_explanation.checks, width)
+    yield from _turns(claim_explanation.turns, steps=steps, width=width)
+    yield from _conditions(claim_explanation.conditions, width)
     if claim.quota is not None:
         yield from quota_lines(claim.quota, width)
-        yield from _sums(found.sums, width) if steps else ()
+        yield from _sums(claim_explanation.sums, width) if steps else ()
     yield from ways_lines(claim, width, told=True)
     yield from may_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
@@ -98,8 +105,8 @@ def claim_page(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[
     yield from remarks(groups, (), claim.unseen, width)
 
 
-def _remedies(found: ClaimExplanation, width: int) -> Iterator[Line]:
-    claim = found.claim
+def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]:
+    claim = claim_explanation.claim
     if not claim.ways and not claim.waits:
         return
     label = "remedy: "
@@ -120,16 +127,17 @@ def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
 
 
-def option_text(one: PoolOption) -> str:
+def option_text(pool_option: PoolOption) -> str:
     """How a pool that serves the namespace suits the claim."""
-    named = " (named)" if one.named else ""
-    if one.missing:
-        chance = ", which of the two is seen first is random" if one.verdict == "either" else ""
-        return f"pool {one.pool}{named} serves the namespace but has no {listed(one.missing)}{chance}"
-    scopes = "".join(f"; it counts {phrase}" for phrase in one.scopes)
-    if one.short:
-        return f"pool {one.pool}{named} serves the namespace and has too little {listed(one.short)} left{scopes}"
-    return f"pool {one.pool}{named} serves the namespace and has room{scopes}"
+    named = " (named)" if pool_option.named else ""
+    if pool_option.missing:
+        chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
+        return f"pool {pool_option.pool}{named} serves the namespace but has no {listed(pool_option.missing)}{chance}"
+    scopes = "".join(f"; it counts {phrase}" for phrase in pool_option.scopes)
+    if pool_option.short:
+        short = listed(pool_option.short)
+        return f"pool {pool_option.pool}{named} serves the namespace and has too little {short} left{scopes}"
+    return f"pool {pool_option.pool}{named} serves the namespace and has room{scopes}"
 
 
 def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
@@ -154,31 +162,33 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; how a pass goes now")]
     shown = list(turns)
     if not steps:
-        waiting = [one for one in turns if one.result != "kept" or one.own]
+        waiting = [turn for turn in turns if turn.result != "kept" or turn.own]
         shown = waiting[-_TURNS:]
         left = _left_out(len(turns) - len(waiting), len(waiting) - len(shown))
         if left:
             yield [("quiet", f"  {left}; --steps shows all")]
-    label = max(size(one.subject.key) for one in shown)
+    label = max(size(queue_turn.subject.key) for queue_turn in shown)
     # Places are counted among those that do not have their share yet, as everywhere.
-    numbers = {id(one): place for place, one in enumerate((one for one in turns if one.result != "kept"), 1)}
+    numbers = {
+        id(queue_turn): place for place, queue_turn in enumerate((turn for turn in turns if turn.result != "kept"), 1)
+    }
     places = len(str(len(numbers)))
-    for one in shown:
-        number = f"{numbers[id(one)]:>{places}}." if id(one) in numbers else " " * (places + 1)
-        head = f"  {number} {padded(one.subject.key, label)}  {RESULTS[one.result]}"
-        since = f"  {one.created}" if steps and one.created else ""
-        yield [("strong" if one.own else "", head), ("quiet", since)]
-        for compared in one.compared:
+    for queue_turn in shown:
+        number = f"{numbers[id(queue_turn)]:>{places}}." if id(queue_turn) in numbers else " " * (places + 1)
+        head = f"  {number} {padded(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
+        since = f"  {queue_turn.created}" if steps and queue_turn.created else ""
+        yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
+        for compared in queue_turn.compared:
             indent = " " * (places + 6)
             yield from toned("warn", wrapped(compared_text(compared), width, first=indent, rest=f"{indent}  "))
 
 
-def compared_text(one: Compared) -> str:
+def compared_text(compared: Compared) -> str:
     """How one resource fares at a claim's turn."""
-    asks = f"{one.resource}: asks for {one.asked}"
-    if one.closed_by is not None:
-        return f"{asks}; blocked by {one.closed_by.key}"
-    return f"{asks}; the pool does not have it" if one.missing else f"{asks}, {one.left} left"
+    asks = f"{compared.resource}: asks for {compared.asked}"
+    if compared.closed_by is not None:
+        return f"{asks}; blocked by {compared.closed_by.key}"
+    return f"{asks}; the pool does not have it" if compared.missing else f"{asks}, {compared.left} left"
 
 
 def _left_out(kept: int, waiting: int) -> str:
@@ -188,25 +198,25 @@ def _left_out(kept: int, waiting: int) -> str:
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
-def _conditions(found: Sequence[Says], width: int) -> Iterator[Line]:
-    if not found:
+def _conditions(conditions_told: Sequence[Says], width: int) -> Iterator[Line]:
+    if not conditions_told:
         return
     yield [("", "")]
     yield [("strong", "conditions")]
-    label = max(size(one.type) for one in found)
-    status = max(size(one.status) for one in found)
-    for one in found:
-        head = f"  {padded(one.type, label)}  {padded(one.status, status)}  "
-        yield from toned("", wrapped(f"{one.reason}: {one.message}", width, first=head, rest=" " * size(head)))
-        if one.computed:
-            text = f"would now say: {one.computed}"
+    label = max(size(says.type) for says in conditions_told)
+    status = max(size(says.status) for says in conditions_told)
+    for says in conditions_told:
+        head = f"  {padded(says.type, label)}  {padded(says.status, status)}  "
+        yield from toned("", wrapped(f"{says.reason}: {says.message}", width, first=head, rest=" " * size(head)))
+        if says.computed:
+            text = f"would now say: {says.computed}"
             yield from toned("warn", wrapped(text, width, first=" " * size(head), rest=" " * size(head)))
 
 
 def _sums(sums: Sequence[Derive], width: int) -> Iterator[Line]:
-    for one in sums:
-        terms = " + ".join(f"{_term(term.path)} {term.value}" for term in one.terms)
-        text = f"{one.path} = {one.value}: {terms}"
+    for derive in sums:
+        terms = " + ".join(f"{_term(term.path)} {term.value}" for term in derive.terms)
+        text = f"{derive.path} = {derive.value}: {terms}"
         yield from toned("quiet", wrapped(text, width, first="    ", rest="      "))
 
 
@@ -214,22 +224,22 @@ def _term(path: str) -> str:
     return path.removeprefix("ResourcePoolClaim/")
 
 
-def pool_page(found: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same as ``explain_pool_lines``, not drawn yet."""
-    yield from pool_lines(found.pool, whole=True, ascii_only=ascii_only, width=width)
-    if found.pool.glimpse:
+    yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width)
+    if pool_explanation.pool.glimpse:
         return
     if steps:
-        yield from _turns(found.turns, steps=True, width=width)
-    yield from _conditions(found.conditions, width)
+        yield from _turns(pool_explanation.turns, steps=True, width=width)
+    yield from _conditions(pool_explanation.conditions, width)
     yield [("", "")]
     yield [("strong", "managed quotas")]
-    for quota in found.quotas:
-        total = ", ".join(f"{one.path.partition('[')[2].removesuffix(']')} {one.value}" for one in quota.sums)
+    for quota in pool_explanation.quotas:
+        total = ", ".join(f"{derive.path.partition('[')[2].removesuffix(']')} {derive.value}" for derive in quota.sums)
         text = f"{quota.subject.namespace}: {total or 'empty, which limits nothing'}"
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
         if steps:
             yield from _sums(quota.sums, width)
     yield [("", "")]
-    yield from _titled("may it be changed", found.bounds, width)
-    yield from _titled("if it is deleted, which is never refused", found.follows, width)
+    yield from _titled("may it be changed", pool_explanation.bounds, width)
+    yield from _titled("if it is deleted, which is never refused", pool_explanation.follows, width)

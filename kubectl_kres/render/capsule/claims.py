@@ -36,8 +36,8 @@ def table(reports: Sequence[ClaimReport], *, color: bool = False, width: int = 8
 
 def counts(states: Sequence[ClaimState], width: int = 80) -> str:
     """``9 claims: 3 in use, 2 allocated, 4 queued``."""
-    found = Counter(states)
-    shown = ", ".join(f"{found[state]} {state}" for state in TONES if found[state])
+    counter = Counter(states)
+    shown = ", ".join(f"{counter[state]} {state}" for state in TONES if counter[state])
     text = f"{len(states)} claim{'s' * (len(states) != 1)}{f': {shown}' if shown else ''}"
     return "\n".join(wrapped(text, width, rest="  "))
 
@@ -50,8 +50,8 @@ def asks_words(asks: Mapping[str, str]) -> str:
 def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
     if not reports:
         return
-    several = len({one.subject.namespace for one in reports}) > 1
-    rows = [_cells(one, several=several) for one in reports]
+    several = len({report.subject.namespace for report in reports}) > 1
+    rows = [_cells(report, several=several) for report in reports]
     widths = [max(size(_HEADS[at]), *(size(row[at]) for row in rows)) for at in range(4)]
     yield [("quiet", "  ".join((*map(padded, _HEADS[:4], widths), _HEADS[4])))]
     column = sum(widths) + 2 * len(widths)
@@ -106,8 +106,8 @@ def why(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
     if short:
         yield "", "; ".join(short)
     elif report.state in STUCK or report.state == "released":
-        said = report.message if report.message not in {"", "reconciled"} else ""
-        yield "", f"{report.because}{f': {said}' if said and said not in report.because else ''}"
+        message = report.message if report.message not in {"", "reconciled"} else ""
+        yield "", f"{report.because}{f': {message}' if message and message not in report.because else ''}"
     if report.ways:
         yield "strong", f"to unblock it: {report.ways[0].text}"
     for note in report.notes:

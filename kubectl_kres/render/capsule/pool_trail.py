@@ -27,9 +27,9 @@ def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
         # Something to type is not broken.
         yield [("strong", f"    {trail.grow.command}")]
-    said = waiting_words(trail)
-    if said:
-        yield from toned("warn", wrapped(said, width, first="  ", rest="    "))
+    words = waiting_words(trail)
+    if words:
+        yield from toned("warn", wrapped(words, width, first="  ", rest="    "))
     if not trail.known:
         yield from toned("quiet", wrapped(_UNKNOWN, width, first="  ", rest="    "))
     later = (
@@ -42,12 +42,12 @@ def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
     if not trail.claims:
         yield [("warn", "  the namespace has no claim on it yet")]
         return
-    names = [clipped(one.subject.name, 40) for one in trail.claims[:_SHOWN]]
+    names = [clipped(claim.subject.name, 40) for claim in trail.claims[:_SHOWN]]
     label = max(map(size, names))
-    for one, name in zip(trail.claims, names, strict=False):
-        head = f"  {padded(one.state, 10)}  {padded(name, label)}  "
-        first, *rest = wrapped(asks_words(one.asks), width, first=head, rest=" " * size(head))
-        yield [("", "  "), (TONES[one.state], padded(one.state, 10)), ("", first[12:])]
+    for claim, name in zip(trail.claims, names, strict=False):
+        head = f"  {padded(claim.state, 10)}  {padded(name, label)}  "
+        first, *rest = wrapped(asks_words(claim.asks), width, first=head, rest=" " * size(head))
+        yield [("", "  "), (TONES[claim.state], padded(claim.state, 10)), ("", first[12:])]
         yield from toned("", rest)
     if len(trail.claims) > _SHOWN:
         space = trail.claims[0].subject.namespace

@@ -69,15 +69,15 @@ def pool_word(report: PoolReport) -> tuple[str, Tone]:
 def pool_brief(report: PoolReport, more: str) -> Brief:
     """In few words: what is fullest and who waits first. ``more``: the command that gives the whole answer."""
     word, tone = pool_word(report)
-    said = [f"{one.name} {one.claimed} of {one.hard} claimed" for one in report.uses if one.wanted is not None]
-    if not said:
-        fullest = sorted(report.uses, key=lambda one: -(one.percent or 0))[:_BRIEFLY]
-        said = [f"{one.name} {one.claimed} of {one.hard} claimed" for one in fullest]
+    texts = [f"{use.name} {use.claimed} of {use.hard} claimed" for use in report.uses if use.wanted is not None]
+    if not texts:
+        fullest = sorted(report.uses, key=lambda pool_use: -(pool_use.percent or 0))[:_BRIEFLY]
+        texts = [f"{pool_use.name} {pool_use.claimed} of {pool_use.hard} claimed" for pool_use in fullest]
     if report.queue and report.queue[0].place:
-        said.append(f"first in the queue is {report.queue[0].subject.key}")
+        texts.append(f"first in the queue is {report.queue[0].subject.key}")
     warned = [f"and {len(report.warnings)} warning{'s' * (len(report.warnings) != 1)}"] * bool(report.warnings)
     failing = [report.message] * (report.ready is False and bool(report.message))
-    text = f": {report.subject}: {_counts(report)}; {', '.join([*failing, *said, *warned])}".removesuffix("; ")
+    text = f": {report.subject}: {_counts(report)}; {', '.join([*failing, *texts, *warned])}".removesuffix("; ")
     return Brief(tone, word, text, next=more)
 
 
@@ -117,22 +117,26 @@ def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Li
 
 def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
     """What its quotas and the claims of some namespaces say, and that this is not all."""
-    for one in report.namespaces:
-        yield from _quota(one, width)
+    for namespace in report.namespaces:
+        yield from _quota(namespace, width)
     yield from _holders(report, width)
     if report.queue:
         yield from _queue(report, width)
     yield from remarks((("warn", "Warning: ", report.warnings),), (), report.unseen, width)
 
 
-def _quota(one: PoolNamespace, width: int) -> Iterator[Line]:
-    if one.quota is None:
-        yield from toned("quiet", wrapped(f"{one.name}: {one.note}", width, first="  ", rest="    "))
+def _quota(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
+    if pool_namespace.quota is None:
+        yield from toned(
+            "quiet", wrapped(f"{pool_namespace.name}: {pool_namespace.note}", width, first="  ", rest="    ")
+        )
         return
-    used = one.used or {}
-    parts = [f"{name} {used.get(name, '0')} of {hard}" for name, hard in one.quota.items()]
+    used = pool_namespace.used or {}
+    parts = [f"{name} {used.get(name, '0')} of {hard}" for name, hard in pool_namespace.quota.items()]
     text = (
-        f"{one.name} uses {', '.join(parts)}" if parts else f"{one.name}: its quota there is empty and limits nothing"
+        f"{pool_namespace.name} uses {', '.join(parts)}"
+        if parts
+        else f"{pool_namespace.name}: its quota there is empty and limits nothing"
     )
     yield from toned("", wrapped(text, width, first="  ", rest="    "))
 
@@ -141,22 +145,22 @@ def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[
     if not uses:
         yield [("quiet", "  shares out nothing")]
         return
-    rows = [[clipped(cell, _CELL) for cell in (one.claimed, one.hard, one.available, one.used or "-")] for one in uses]
+    rows = [[clipped(cell, _CELL) for cell in (use.claimed, use.hard, use.available, use.used or "-")] for use in uses]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
-    label = min(_LABEL, max(12, *(size(one.name) for one in uses)))
+    label = min(_LABEL, max(12, *(size(use.name) for use in uses)))
     yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
-    for one, row in zip(uses, rows, strict=True):
+    for use, row in zip(uses, rows, strict=True):
         text = f"  {'  '.join(map(padded, row, widths))}"
-        tone: Tone = "bad" if one.over else "warn" if (one.percent or 0) >= NEARLY_FULL else ""
-        drawn = (tone, gauge(one.percent, width - label - 2 - size(text), over=one.over, ascii_only=ascii_only))
-        if size(one.name) <= label:
-            yield [("", f"  {padded(one.name, label)}{text}"), drawn]
+        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
+        drawn = (tone, gauge(use.percent, width - label - 2 - size(text), over=use.over, ascii_only=ascii_only))
+        if size(use.name) <= label:
+            yield [("", f"  {padded(use.name, label)}{text}"), drawn]
         else:
-            yield [("", f"  {one.name}")]
+            yield [("", f"  {use.name}")]
             yield [("", f"{' ' * (label + 2)}{text}"), drawn]
-        if one.wanted is not None:
-            said = f"claims that wait ask for {one.wanted} in sum"
-            yield from toned("warn", wrapped(said, width, first="      ", rest="        "))
+        if use.wanted is not None:
+            words = f"claims that wait ask for {use.wanted} in sum"
+            yield from toned("warn", wrapped(words, width, first="      ", rest="        "))
 
 
 def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
@@ -167,25 +171,25 @@ def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
             yield from toned("quiet", wrapped(f"selector {text}", width, first="  ", rest="    "))
         return
     yield [("strong", "namespaces")]
-    label = min(_LABEL, max(size(one.name) for one in report.namespaces))
-    for one in report.namespaces:
-        head = f"  {padded(clipped(one.name, label), label)}  "
-        yield from toned("", wrapped(_share(one), width, first=head, rest=" " * size(head)))
-        chosen = " and by ".join(one.chosen)
+    label = min(_LABEL, max(size(namespace.name) for namespace in report.namespaces))
+    for namespace in report.namespaces:
+        head = f"  {padded(clipped(namespace.name, label), label)}  "
+        yield from toned("", wrapped(_share(namespace), width, first=head, rest=" " * size(head)))
+        chosen = " and by ".join(namespace.chosen)
         if chosen:
             yield from toned("quiet", wrapped(f"chosen by {chosen}", width, first="      ", rest="        "))
-        if one.note:
-            yield from toned("warn", wrapped(one.note, width, first="      ", rest="        "))
+        if namespace.note:
+            yield from toned("warn", wrapped(namespace.note, width, first="      ", rest="        "))
 
 
-def _share(one: PoolNamespace) -> str:
-    if not one.claims:
+def _share(pool_namespace: PoolNamespace) -> str:
+    if not pool_namespace.claims:
         return "no claim allocated"
-    held = [
-        f"{name} {value}{f' ({one.percents[name]}%)' if name in one.percents else ''}"
-        for name, value in one.claimed.items()
+    names = [
+        f"{name} {value}{f' ({pool_namespace.percents[name]}%)' if name in pool_namespace.percents else ''}"
+        for name, value in pool_namespace.claimed.items()
     ]
-    return f"{one.claims} claim{'s' * (one.claims != 1)}: {', '.join(held) or 'nothing'}"
+    return f"{pool_namespace.claims} claim{'s' * (pool_namespace.claims != 1)}: {', '.join(names) or 'nothing'}"
 
 
 def _holders(report: PoolReport, width: int) -> Iterator[Line]:
@@ -194,13 +198,13 @@ def _holders(report: PoolReport, width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", "claims that hold something")]
     shown = report.holders[:_HOLDERS]
-    names = [clipped(one.subject.key, 40) for one in shown]
+    names = [clipped(holder.subject.key, 40) for holder in shown]
     label = max(map(size, names))
-    for one, name in zip(shown, names, strict=True):
-        state = padded(one.state or "?", 9)
+    for holder, name in zip(shown, names, strict=True):
+        state = padded(holder.state or "?", 9)
         head = f"  {state}  {padded(name, label)}  "
-        first, *rest = wrapped(asks_words(one.holds), width, first=head, rest=" " * size(head))
-        tone: Tone = TONES[one.state] if one.state is not None else "quiet"
+        first, *rest = wrapped(asks_words(holder.holds), width, first=head, rest=" " * size(head))
+        tone: Tone = TONES[holder.state] if holder.state is not None else "quiet"
         yield [("", "  "), (tone, state), ("", first[2 + len(state) :])]
         yield from toned("", rest)
     if len(report.holders) > _HOLDERS:
@@ -222,18 +226,18 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
     )
     kind = "those that could be seen; their places are not known" if report.glimpse else kind
     yield [("strong", "queue"), ("quiet", f", {kind}")]
-    names = [clipped(one.subject.key, 40) for one in report.queue[:_HOLDERS]]
+    names = [clipped(queued.subject.key, 40) for queued in report.queue[:_HOLDERS]]
     label = max(map(size, names))
     places = len(str(len(report.queue)))
-    for one, name in zip(report.queue, names, strict=False):
-        state = padded(one.state, 9)
-        number = f"{one.place:>{places}}." if one.place else " -"
+    for queued, name in zip(report.queue, names, strict=False):
+        state = padded(queued.state, 9)
+        number = f"{queued.place:>{places}}." if queued.place else " -"
         head = f"  {number} {state}  {padded(name, label)}  "
-        first, *rest = wrapped(asks_words(one.asks), width, first=head, rest=" " * size(head))
+        first, *rest = wrapped(asks_words(queued.asks), width, first=head, rest=" " * size(head))
         lead = 3 + len(number)
-        yield [("", first[:lead]), (TONES[one.state], state), ("", first[lead + len(state) :])]
+        yield [("", first[:lead]), (TONES[queued.state], state), ("", first[lead + len(state) :])]
         yield from toned("", rest)
-        text = _lacks(one)
+        text = _lacks(queued)
         if text:
             indent = " " * lead
             yield from toned("quiet", wrapped(text, width, first=indent, rest=f"{indent}  "))
@@ -242,8 +246,8 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more: {command}")]
 
 
-def _lacks(one: Queued) -> str:
-    parts = [f"lacks {asks_words(one.lacks)}"] if one.lacks else []
-    if one.behind:
-        parts.append(f"blocked by earlier claims for {', '.join(one.behind)}")
+def _lacks(queued: Queued) -> str:
+    parts = [f"lacks {asks_words(queued.lacks)}"] if queued.lacks else []
+    if queued.behind:
+        parts.append(f"blocked by earlier claims for {', '.join(queued.behind)}")
     return "; ".join(parts)

@@ -22,7 +22,9 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
     ``ways``: the remedies of the claim that waits first. Nothing where nobody waits.
     """
     queue = (report.queue or ())[:_DRAWN]
-    awaited = [use for use in report.uses if any(use.name in one.asks for one in queue) and use.wanted is not None]
+    awaited = [
+        use for use in report.uses if any(use.name in queued.asks for queued in queue) and use.wanted is not None
+    ]
     if not queue or not awaited:
         return
     label = max(size(use.name) for use in awaited)
@@ -30,11 +32,11 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
     yield [("strong", "who waits")]
     for use in awaited:
         yield [("", f"  {padded(use.name, label)}  "), *_bar(use, queue, cells, ascii_only=ascii_only)]
-    for one in queue:
-        yield from toned(_tone(one), wrapped(_said(one, awaited), width, first=f"  {one.place} ", rest="    "))
+    for queued in queue:
+        yield from toned(_tone(queued), wrapped(_said(queued, awaited), width, first=f"  {queued.place} ", rest="    "))
     if more := len(report.queue or ()) - len(queue):
         yield [("quiet", f"  and {more} more")]
-    places = {one.subject: one.place for one in queue}
+    places = {queued.subject: queued.place for queued in queue}
     for number, way in enumerate(way for way in ways if way.replayed):
         admitted = sorted(places[ref] for ref in (queue[0].subject, *way.also) if ref in places)
         left = sorted(places[ref] for ref in way.waits if ref in places)
@@ -47,13 +49,13 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
 def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool) -> Line:
     """What is free, then a digit a claim as often as its amount has cells."""
     free = max(0, parse(use.available).nano)
-    asks = [(one, parse(one.asks[use.name]).nano) for one in queue if use.name in one.asks]
+    asks = [(queued, parse(queued.asks[use.name]).nano) for queued in queue if use.name in queued.asks]
     total = free + sum(amount for _, amount in asks)
     # Each claim begins with its end of what is before it.
     room = cells - len(asks) - 1
     line: list[tuple[Tone, str]] = [("quiet", _FREE[ascii_only] * _share(free, total, room))]
-    for one, amount in asks:
-        line += [("quiet", _END[ascii_only]), (_tone(one), str(one.place) * _share(amount, total, room))]
+    for queued, amount in asks:
+        line += [("quiet", _END[ascii_only]), (_tone(queued), str(queued.place) * _share(amount, total, room))]
     return [*line, ("quiet", _END[ascii_only]), ("", f" {use.available} free")]
 
 
@@ -61,17 +63,19 @@ def _share(amount: int, total: int, cells: int) -> int:
     return max(1, amount * cells // total) if amount and total else 0
 
 
-def _tone(one: Queued) -> Tone:
-    return "bad" if one.lacks else "warn"
+def _tone(queued: Queued) -> Tone:
+    return "bad" if queued.lacks else "warn"
 
 
-def _said(one: Queued, awaited: Sequence[PoolUse]) -> str:
-    asks = ", ".join(f"{use.name} {one.asks[use.name]}" for use in awaited if use.name in one.asks)
-    lacks = ", ".join(f"{name} {amount}" for name, amount in one.lacks.items())
+def _said(queued: Queued, awaited: Sequence[PoolUse]) -> str:
+    asks = ", ".join(f"{use.name} {queued.asks[use.name]}" for use in awaited if use.name in queued.asks)
+    lacks = ", ".join(f"{name} {amount}" for name, amount in queued.lacks.items())
     why = (
-        f"short by {lacks}" if lacks else f"blocked by an earlier claim for {', '.join(one.behind)}" * bool(one.behind)
+        f"short by {lacks}"
+        if lacks
+        else f"blocked by an earlier claim for {', '.join(queued.behind)}" * bool(queued.behind)
     )
-    return f"{one.subject.key} asks for {asks or 'nothing of it'}{f'; {why}' if why else ''}"
+    return f"{queued.subject.key} asks for {asks or 'nothing of it'}{f'; {why}' if why else ''}"
 
 
 def _listed(places: Sequence[int]) -> str:
@@ -84,7 +88,7 @@ def of_pool(report: PoolReport) -> list[Room]:
         Room(
             use.name,
             use.hard,
-            {one.subject.key: one.holds[use.name] for one in report.holders if use.name in one.holds},
+            {holder.subject.key: holder.holds[use.name] for holder in report.holders if use.name in holder.holds},
             use.wanted,
         )
         for use in report.uses

@@ -14,32 +14,32 @@ _LABEL, _CELL = 32, 20
 _HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
 
 
-def lines(found: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(sizing: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line of the answer."""
-    for line in _all(found, width):
+    for line in _all(sizing, width):
         yield draw(line, color=color)
 
 
-def _all(found: Sizing, width: int) -> Iterator[Line]:
-    ref = found.subject
-    replicas = found.replicas
-    parts = [f"{ref.full}, from {found.start}"]
+def _all(sizing: Sizing, width: int) -> Iterator[Line]:
+    ref = sizing.subject
+    replicas = sizing.replicas
+    parts = [f"{ref.full}, from {sizing.start}"]
     if replicas is not None:
         parts.append(f"{replicas.existing} of {replicas.wanted} pods exist")
         if replicas.surge:
             parts.append(f"{replicas.surge} more during a rolling update")
-    elif ref.kind == "Pod" and found.start.startswith("the live pod"):
+    elif ref.kind == "Pod" and sizing.start.startswith("the live pod"):
         parts.append("it is counted already: this is for one more like it")
     yield from toned("strong", wrapped("; ".join(parts), width, rest="  "))
-    if not found.pools:
+    if not sizing.pools:
         text = (
             "no pool that could be seen serves its namespace, and no managed quota is in it: nothing has to be claimed"
         )
         yield from toned("warn", wrapped(text, width, rest="  "))
-    for pool in found.pools:
+    for pool in sizing.pools:
         yield from _pool(pool, ref.namespace, ref.name, width)
-    doubts = (found.doubt,) if found.doubt else ()
-    yield from remarks((("warn", "Warning: ", doubts),), (), found.unseen, width)
+    doubts = (sizing.doubt,) if sizing.doubt else ()
+    yield from remarks((("warn", "Warning: ", doubts),), (), sizing.unseen, width)
 
 
 def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
@@ -56,17 +56,17 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
     if not pool.claim:
         yield [("good", "  nothing more has to be claimed")]
         return
-    lacks = {one.name: one.lacks for one in pool.amounts if one.lacks is not None}
+    lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
     if lacks:
-        said = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
+        words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
         yield from toned(
-            "bad", wrapped(f"the pool lacks {said}: such a claim would wait", width, first="  ", rest="    ")
+            "bad", wrapped(f"the pool lacks {words}: such a claim would wait", width, first="  ", rest="    ")
         )
     if pool.closed:
-        names = [one.key for one in pool.behind]
+        names = [object_ref.key for object_ref in pool.behind]
         waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
-        said = f"in its ordered queue {waits} for {listed(pool.closed)}: such a claim would wait behind, room or not"
-        yield from toned("bad", wrapped(said, width, first="  ", rest="    "))
+        words = f"in its ordered queue {waits} for {listed(pool.closed)}: such a claim would wait behind, room or not"
+        yield from toned("bad", wrapped(words, width, first="  ", rest="    "))
     if pool.grow is not None:
         amounts = asks_words(pool.grow.amounts)
         text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
@@ -79,15 +79,18 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
 
 def _table(pool: SizedPool) -> Iterator[Line]:
     rows = [
-        [clipped(cell or "-", _CELL) for cell in (one.each, one.all, one.peak, one.hard, one.used, one.claim, one.left)]
-        for one in pool.amounts
+        [
+            clipped(cell or "-", _CELL)
+            for cell in (amount.each, amount.all, amount.peak, amount.hard, amount.used, amount.claim, amount.left)
+        ]
+        for amount in pool.amounts
     ]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
-    label = min(_LABEL, max(8, *(size(one.name) for one in pool.amounts)))
+    label = min(_LABEL, max(8, *(size(amount.name) for amount in pool.amounts)))
     yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
-    for one, row in zip(pool.amounts, rows, strict=True):
-        name = padded(clipped(one.name, label), label)
-        tone: Tone = "bad" if one.lacks is not None else ""
+    for amount, row in zip(pool.amounts, rows, strict=True):
+        name = padded(clipped(amount.name, label), label)
+        tone: Tone = "bad" if amount.lacks is not None else ""
         yield [("", f"  {name}  "), (tone, "  ".join(map(padded, row, widths)).rstrip())]
 
 

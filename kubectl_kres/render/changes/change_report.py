@@ -33,16 +33,16 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
         return Brief("bad", "refused", f": step {refused.number}: {refused.step} {refused.subject}: {refused.message}")
     tones: dict[str, Tone] = {**_TONES, "none": "good"}
     words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
-    first = next((one for effect in _HEADS for one in report.workloads if one.effect == effect), None)
+    first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
     if first is None:
         return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}")
-    said = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
-    text = f"{first.subject.full}: {_pods(first)}{f': {said[0]}' if said and said[0] else ''}"
+    texts = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
+    text = f"{first.subject.full}: {_pods(first)}{f': {texts[0]}' if texts and texts[0] else ''}"
     return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}; {text}", next=again(first.subject))
 
 
-def _drawn(found: Iterator[Line], *, color: bool) -> Iterator[str]:
-    for line in found:
+def _drawn(value: Iterator[Line], *, color: bool) -> Iterator[str]:
+    for line in value:
         yield draw(line, color=color)
 
 
@@ -55,14 +55,14 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
             yield from _step(step, width)
         yield []
     for effect, head in _HEADS.items():
-        found = [
+        result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
             *(_quota(item, width) for item in report.quotas if item.effect == effect),
             *(_claim(item) for item in report.claims if item.effect == effect),
         ]
-        if found:
+        if result:
             yield [(_TONES[effect], f"{head}:")]
-            for entry in found:
+            for entry in result:
                 yield from entry
             yield []
     yield [("strong", _sum(report))]
@@ -171,14 +171,14 @@ def difference(report: ChangeReport) -> Iterator[str]:
         for item in change.resized:
             yield from _pair(f"{_where(change.subject)} next {item.path}", item.before, item.after)
         reaches = [
-            None if one is None else f"{one.fits} of {one.most}"
-            for one in (change.autoscaled_before, change.autoscaled_after)
+            None if autoscaled is None else f"{autoscaled.fits} of {autoscaled.most}"
+            for autoscaled in (change.autoscaled_before, change.autoscaled_after)
         ]
         if reaches[0] != reaches[1]:
             yield from _pair(f"{_where(change.subject)} at the autoscaler's maximum", *reaches)
         was, now = change.next_before, change.next_after
         if was is not None and now is not None and was.admitted != now.admitted:
-            words = [one.message or "admitted" for one in (was, now)]
+            words = [next_pod.message or "admitted" for next_pod in (was, now)]
             yield from _pair(f"{_where(change.subject)} next pod", words[0], words[1])
     for quota in report.quotas:
         name = f"{_where(quota.quota)} {quota.resource}"
@@ -191,7 +191,7 @@ def difference(report: ChangeReport) -> Iterator[str]:
 
 def _sides(name: str, before: Count | None, after: Count | None) -> Iterator[str]:
     if before != after:
-        texts: Sequence[str | None] = [None if one is None else _count(one) for one in (before, after)]
+        texts: Sequence[str | None] = [None if count is None else _count(count) for count in (before, after)]
         yield from _pair(name, texts[0], texts[1])
 
 

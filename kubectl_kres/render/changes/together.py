@@ -9,25 +9,25 @@ from kubectl_kres.reports.changes.together import Reach, Together
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 
 
-def lines(found: Together, *, color: bool, width: int) -> Iterator[str]:
+def lines(together: Together, *, color: bool, width: int) -> Iterator[str]:
     """The word, how far each workload gets, what quotas lack."""
-    for line in _lines(found, width):
+    for line in _lines(together, width):
         yield draw(line, color=color)
 
 
-def _lines(found: Together, width: int) -> Iterator[Line]:
-    tone: Tone = "bad" if found.negative else "good"
-    word = found.outcome.removesuffix(AS_FAR_AS_SEEN)
-    seen = " as far as seen" if found.outcome != word else ""
-    parts = [_reach(reach) for reach in found.workloads]
-    parts += [f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}" for lack in found.lacks]
+def _lines(together: Together, width: int) -> Iterator[Line]:
+    tone: Tone = "bad" if together.negative else "good"
+    word = together.outcome.removesuffix(AS_FAR_AS_SEEN)
+    seen = " as far as seen" if together.outcome != word else ""
+    parts = [_reach(reach) for reach in together.workloads]
+    parts += [f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}" for lack in together.lacks]
     head = {"admitted": "all of it fits", "partly": "not all of it fits", "refused": "none of it comes"}[word]
     text = f"together: {head}{seen}: {', '.join(parts)}" if parts else f"together: {head}{seen}"
     yield from toned(tone, wrapped(text, width, rest="  "))
-    for refusal in found.refused:
+    for refusal in together.refused:
         yield from toned("bad", wrapped(f"refused: {refusal}", width, first="  ", rest="    "))
-    if found.ends > 1:
-        text = f"the first in the files came first; {found.ends} ends are possible, since controllers race for room"
+    if together.ends > 1:
+        text = f"the first in the files came first; {together.ends} ends are possible, since controllers race for room"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 

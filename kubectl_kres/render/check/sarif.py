@@ -19,7 +19,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _INDEX: Final = {rule.code: place for place, rule in enumerate(RULES)}
 
 
-def document(found: Sequence[CheckFinding], *, complete: bool) -> dict[str, Any]:
+def document(check_findings: Sequence[CheckFinding], *, complete: bool) -> dict[str, Any]:
     """One run with all rules. ``complete`` False: something could not be read."""
     return {
         "$schema": _SCHEMA,
@@ -31,7 +31,7 @@ def document(found: Sequence[CheckFinding], *, complete: bool) -> dict[str, Any]
                 },
                 "columnKind": "unicodeCodePoints",
                 "invocations": [{"executionSuccessful": complete}],
-                "results": [_result(one) for one in found],
+                "results": [_result(check_finding) for check_finding in check_findings],
             }
         ],
     }
@@ -48,33 +48,33 @@ def _rule(rule: Any) -> dict[str, Any]:
     }
 
 
-def _result(one: CheckFinding) -> dict[str, Any]:
-    key = hashlib.sha256("\0".join(one.key).encode("utf-8", "surrogatepass")).hexdigest()
+def _result(check_finding: CheckFinding) -> dict[str, Any]:
+    key = hashlib.sha256("\0".join(check_finding.key).encode("utf-8", "surrogatepass")).hexdigest()
     result: dict[str, Any] = {
-        "ruleId": one.code,
-        "ruleIndex": _INDEX[one.code],
-        "level": one.severity,
-        "message": {"text": plain(f"{one.object.full}: {one.message}; do: {one.remedy}")},
-        "locations": [_location(one)],
+        "ruleId": check_finding.code,
+        "ruleIndex": _INDEX[check_finding.code],
+        "level": check_finding.severity,
+        "message": {"text": plain(f"{check_finding.object.full}: {check_finding.message}; do: {check_finding.remedy}")},
+        "locations": [_location(check_finding)],
         "partialFingerprints": {"kres/v1": key},
     }
-    if one.ignored:
-        result["suppressions"] = [{"kind": "inSource", "justification": plain(one.ignored)}]
-    if one.known:
+    if check_finding.ignored:
+        result["suppressions"] = [{"kind": "inSource", "justification": plain(check_finding.ignored)}]
+    if check_finding.known:
         result["baselineState"] = "unchanged"
     return result
 
 
-def _location(one: CheckFinding) -> Mapping[str, Any]:
-    found: dict[str, Any] = {
-        "logicalLocations": [{"fullyQualifiedName": plain(one.object.full), "kind": "resource"}],
+def _location(check_finding: CheckFinding) -> Mapping[str, Any]:
+    result: dict[str, Any] = {
+        "logicalLocations": [{"fullyQualifiedName": plain(check_finding.object.full), "kind": "resource"}],
     }
-    if one.file:
-        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(one.file)}}
-        if one.line:
-            place["region"] = {"startLine": one.line, "startColumn": one.column}
-        found["physicalLocation"] = place
-    return found
+    if check_finding.file:
+        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(check_finding.file)}}
+        if check_finding.line:
+            place["region"] = {"startLine": check_finding.line, "startColumn": check_finding.column}
+        result["physicalLocation"] = place
+    return result
 
 
 def _uri(path: str) -> str:

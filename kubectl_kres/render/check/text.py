@@ -14,59 +14,80 @@ _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "warn", "note": "qu
 _INDENT = "  "
 
 
-def lines(found: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: bool, width: int) -> Iterator[str]:
+def lines(
+    check_findings: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: bool, width: int
+) -> Iterator[str]:
     """``looked_at``: what was checked, in words; ``beyond``: how many findings are left out."""
-    for one in found:
-        if one.counts:
-            yield from block(one, color=color, width=width)
-    for one in found:
-        if one.ignored:
-            text = f"ignored: {one.code} {one.object.full}: {one.ignored}"
+    for check_finding in check_findings:
+        if check_finding.counts:
+            yield from block(check_finding, color=color, width=width)
+    for check_finding in check_findings:
+        if check_finding.ignored:
+            text = f"ignored: {check_finding.code} {check_finding.object.full}: {check_finding.ignored}"
             yield from (draw([("quiet", line)], color=color) for line in wrapped(text, width, rest=_INDENT))
-    for line in wrapped(counted(found, looked_at, beyond), width, rest=_INDENT):
+    for line in wrapped(counted(check_findings, looked_at, beyond), width, rest=_INDENT):
         yield draw([("strong", line)], color=color)
 
 
-def block(one: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
+def block(check_finding: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
     """A finding by itself, with an empty line behind it."""
-    return (draw(line, color=color) for line in finding_lines(one, width))
+    return (draw(line, color=color) for line in finding_lines(check_finding, width))
 
 
-def brief(one: CheckFinding) -> Brief:
+def brief(check_finding: CheckFinding) -> Brief:
     """A finding in few words."""
-    place = f"{one.file}:{one.line}: " if one.line else f"{one.file}: " if one.file else ""
-    ours = [command for command in one.commands if command.startswith("kubectl kres")]
-    theirs = [command for command in one.commands if command not in ours]
+    place = (
+        f"{check_finding.file}:{check_finding.line}: "
+        if check_finding.line
+        else f"{check_finding.file}: "
+        if check_finding.file
+        else ""
+    )
+    ours = [command for command in check_finding.commands if command.startswith("kubectl kres")]
+    theirs = [command for command in check_finding.commands if command not in ours]
     return Brief(
-        _TONES[one.severity],
-        f"{one.severity} {one.code}",
-        f": {place}{one.object.full}: {one.message}",
-        remedy=_remedy(one),
+        _TONES[check_finding.severity],
+        f"{check_finding.severity} {check_finding.code}",
+        f": {place}{check_finding.object.full}: {check_finding.message}",
+        remedy=_remedy(check_finding),
         run=" && ".join(theirs),
         next=ours[0] if ours else "",
     )
 
 
-def _remedy(one: CheckFinding) -> str:
-    return f"{one.remedy[:1].lower()}{one.remedy[1:].removesuffix('.')}"
+def _remedy(check_finding: CheckFinding) -> str:
+    return f"{check_finding.remedy[:1].lower()}{check_finding.remedy[1:].removesuffix('.')}"
 
 
-def finding_lines(one: CheckFinding, width: int) -> Iterator[Line]:
+def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
     """The same, as lines of toned parts."""
-    place = f"{one.file}:{one.line}:{one.column}: " if one.line else f"{one.file}: " if one.file else ""
-    yield [("", place), (_TONES[one.severity], f"{one.severity} {one.code}"), ("strong", f" {one.object.full}")]
-    yield from toned("", wrapped(one.message, width, first=_INDENT, rest=_INDENT))
-    yield from toned("", wrapped(f"do: {_remedy(one)}", width, first=_INDENT, rest=f"{_INDENT}    "))
-    for command in one.commands:
+    place = (
+        f"{check_finding.file}:{check_finding.line}:{check_finding.column}: "
+        if check_finding.line
+        else f"{check_finding.file}: "
+        if check_finding.file
+        else ""
+    )
+    yield [
+        ("", place),
+        (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
+        ("strong", f" {check_finding.object.full}"),
+    ]
+    yield from toned("", wrapped(check_finding.message, width, first=_INDENT, rest=_INDENT))
+    yield from toned("", wrapped(f"do: {_remedy(check_finding)}", width, first=_INDENT, rest=f"{_INDENT}    "))
+    for command in check_finding.commands:
         yield [("", f"{_INDENT}    "), ("command", command)]
     yield [("", "")]
 
 
-def counted(found: Sequence[CheckFinding], looked_at: str, beyond: int) -> str:
+def counted(check_findings: Sequence[CheckFinding], looked_at: str, beyond: int) -> str:
     """The last line: how many there are of each severity."""
-    counts = Counter(one.severity for one in found if one.counts)
+    counts = Counter(check_finding.severity for check_finding in check_findings if check_finding.counts)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
-    ignored, known = sum(bool(one.ignored) for one in found), sum(one.known for one in found)
+    ignored, known = (
+        sum(bool(check_finding.ignored) for check_finding in check_findings),
+        sum(check_finding.known for check_finding in check_findings),
+    )
     parts += [f"{ignored} ignored"] * bool(ignored)
     parts += [f"{known} in the baseline"] * bool(known)
     parts += [f"{beyond} more that are not listed"] * bool(beyond)

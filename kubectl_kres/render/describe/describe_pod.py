@@ -69,9 +69,9 @@ def _moment(text: str | None) -> str | None:
     return None if text is None else datetime.fromisoformat(text).strftime("%a, %d %b %Y %H:%M:%S %z")
 
 
-def _resources(held: Raw, indent: str) -> PodRows:
+def _resources(mapping: Raw, indent: str) -> PodRows:
     for title, side in (("Limits", "limits"), ("Requests", "requests")):
-        values = held.get(side) or {}
+        values = mapping.get(side) or {}
         if values:
             yield (f"{indent}{title}:",)
         yield from ((f"{indent}  {name}:", str(values[name])) for name in sorted(values))
@@ -83,11 +83,11 @@ def _containers(spec: Raw, status: Raw) -> PodRows:
         ("Containers", "containers", "containerStatuses"),
         ("Ephemeral Containers", "ephemeralContainers", "ephemeralContainerStatuses"),
     ):
-        held = spec.get(key) or ()
-        if held:
+        result = spec.get(key) or ()
+        if result:
             yield (f"{title}:",)
-        statuses = {one.get("name"): one for one in status.get(reported) or ()}
-        for container in held:
+        statuses = {item.get("name"): item for item in status.get(reported) or ()}
+        for container in result:
             yield from _container(container, statuses.get(container.get("name")))
 
 
@@ -111,7 +111,7 @@ def _container(container: Raw, status: Raw | None) -> PodRows:
         yield from _state(status)
     yield from _resources(container.get("resources") or {}, "    ")
     for title in ("Liveness", "Readiness", "Startup"):
-        yield from ((f"    {title}:", _probe(one)) for one in [container.get(f"{title.lower()}Probe")] if one)
+        yield from ((f"    {title}:", _probe(item)) for item in [container.get(f"{title.lower()}Probe")] if item)
     yield from _environment(container)
     yield from _mounts(container)
 
@@ -152,9 +152,9 @@ def _environment(container: Raw) -> PodRows:
         yield ("    Environment Variables from:",)
     for source in sources:
         kind = "ConfigMap" if "configMapRef" in source else "Secret"
-        held = source.get("configMapRef") or source.get("secretRef") or {}
+        config_map_ref = source.get("configMapRef") or source.get("secretRef") or {}
         prefix = f" with prefix '{source['prefix']}'" if source.get("prefix") else ""
-        yield (f"      {held.get('name', '')}", f"{kind}{prefix}", _optional(held))
+        yield (f"      {config_map_ref.get('name', '')}", f"{kind}{prefix}", _optional(config_map_ref))
     variables = container.get("env") or ()
     yield ("    Environment:",) if variables else ("    Environment:", _NONE)
     for variable in variables:
@@ -166,20 +166,28 @@ def _variable(variable: Raw) -> PodRows:
     if origin is None:
         yield (f"      {name}:", _HIDDEN if variable.get("value") else "")
     elif "secretKeyRef" in origin:
-        held = origin["secretKeyRef"]
-        yield (f"      {name}:", f"<set to the key '{held['key']}' in secret '{held['name']}'>", _optional(held))
+        secret_key_ref = origin["secretKeyRef"]
+        yield (
+            f"      {name}:",
+            f"<set to the key '{secret_key_ref['key']}' in secret '{secret_key_ref['name']}'>",
+            _optional(secret_key_ref),
+        )
     elif "configMapKeyRef" in origin:
-        held = origin["configMapKeyRef"]
-        yield (f"      {name}:", f"<set to the key '{held['key']}' of config map '{held['name']}'>", _optional(held))
+        secret_key_ref = origin["configMapKeyRef"]
+        yield (
+            f"      {name}:",
+            f"<set to the key '{secret_key_ref['key']}' of config map '{secret_key_ref['name']}'>",
+            _optional(secret_key_ref),
+        )
     elif "fieldRef" in origin:
-        held = origin["fieldRef"]
-        yield (f"      {name}:", f" ({held.get('apiVersion', 'v1')}:{held['fieldPath']})")
+        secret_key_ref = origin["fieldRef"]
+        yield (f"      {name}:", f" ({secret_key_ref.get('apiVersion', 'v1')}:{secret_key_ref['fieldPath']})")
     elif "resourceFieldRef" in origin:
         yield (f"      {name}:", f" ({origin['resourceFieldRef']['resource']})")
 
 
-def _optional(held: Raw) -> str:
-    return f"Optional: {str(bool(held.get('optional'))).lower()}"
+def _optional(mapping: Raw) -> str:
+    return f"Optional: {str(bool(mapping.get('optional'))).lower()}"
 
 
 def _mounts(container: Raw) -> PodRows:
@@ -196,7 +204,7 @@ def _foot(spec: Raw, status: Raw) -> PodRows:
     if conditions:
         yield ("Conditions:",)
         yield ("  Type", "Status")
-    yield from ((f"  {one['type']} ", f"{one['status']} ") for one in conditions)
+    yield from ((f"  {condition['type']} ", f"{condition['status']} ") for condition in conditions)
     volumes = spec.get("volumes") or ()
     yield ("Volumes:",) if volumes else ("Volumes:", _NONE)
     for volume in volumes:
@@ -204,26 +212,29 @@ def _foot(spec: Raw, status: Raw) -> PodRows:
         yield from ((f"    {key}:", value) for key, value in _volume(volume))
     yield ("QoS Class:", status.get("qosClass", ""))
     yield from label_rows("Node-Selectors", spec.get("nodeSelector") or {})
-    tolerations = sorted(spec.get("tolerations") or (), key=lambda one: one.get("key", ""))
+    tolerations = sorted(spec.get("tolerations") or (), key=lambda value: value.get("key", ""))
     yield from titled("Tolerations", [*map(_toleration, tolerations)] or [_NONE])
 
 
-def _toleration(one: Raw) -> str:
-    text = one.get("key", "")
-    text += f"={one['value']}" if one.get("value") else ""
-    text += f":{one['effect']}" if one.get("effect") else ""
-    if one.get("operator") == "Exists" and not one.get("value"):
+def _toleration(mapping: Raw) -> str:
+    text = mapping.get("key", "")
+    text += f"={mapping['value']}" if mapping.get("value") else ""
+    text += f":{mapping['effect']}" if mapping.get("effect") else ""
+    if mapping.get("operator") == "Exists" and not mapping.get("value"):
         text += " op=Exists" if text else "op=Exists"
-    seconds = one.get("tolerationSeconds")
+    seconds = mapping.get("tolerationSeconds")
     return text if seconds is None else f"{text} for {seconds}s"
 
 
 def _volume(volume: Raw) -> Iterator[tuple[str, str]]:
     """Title and value of what is told of a volume."""
     if "emptyDir" in volume:
-        held = volume["emptyDir"] or {}
+        empty_dir = volume["emptyDir"] or {}
         yield "Type", "EmptyDir (a temporary directory that shares a pod's lifetime)"
-        yield from (("Medium", held.get("medium", "")), ("SizeLimit", str(held.get("sizeLimit") or "<unset>")))
+        yield from (
+            ("Medium", empty_dir.get("medium", "")),
+            ("SizeLimit", str(empty_dir.get("sizeLimit") or "<unset>")),
+        )
     elif "secret" in volume:
         yield "Type", "Secret (a volume populated by a Secret)"
         yield from (("SecretName", volume["secret"].get("secretName", "")), _flag("Optional", volume["secret"]))
@@ -231,13 +242,13 @@ def _volume(volume: Raw) -> Iterator[tuple[str, str]]:
         yield "Type", "ConfigMap (a volume populated by a ConfigMap)"
         yield from (("Name", volume["configMap"].get("name", "")), _flag("Optional", volume["configMap"]))
     elif "persistentVolumeClaim" in volume:
-        held = volume["persistentVolumeClaim"]
+        empty_dir = volume["persistentVolumeClaim"]
         yield "Type", "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)"
-        yield from (("ClaimName", held.get("claimName", "")), _flag("ReadOnly", held))
+        yield from (("ClaimName", empty_dir.get("claimName", "")), _flag("ReadOnly", empty_dir))
     elif "hostPath" in volume:
-        held = volume["hostPath"]
+        empty_dir = volume["hostPath"]
         yield "Type", "HostPath (bare host directory volume)"
-        yield from (("Path", held.get("path", "")), ("HostPathType", held.get("type", _NONE)))
+        yield from (("Path", empty_dir.get("path", "")), ("HostPathType", empty_dir.get("type", _NONE)))
     elif "projected" in volume:
         yield "Type", "Projected (a volume that contains injected data from multiple sources)"
         for source in volume["projected"].get("sources") or ():
@@ -255,9 +266,9 @@ def _projected(source: Raw) -> Iterator[tuple[str, str]]:
         yield "TokenExpirationSeconds", str(source["serviceAccountToken"].get("expirationSeconds", 3600))
 
 
-def _flag(title: str, held: Raw) -> tuple[str, str]:
+def _flag(title: str, mapping: Raw) -> tuple[str, str]:
     key = title[0].lower() + title[1:]
-    return title, str(bool(held.get(key))).lower()
+    return title, str(bool(mapping.get(key))).lower()
 
 
 def _probe(probe: Mapping[str, Any]) -> str:
@@ -272,19 +283,19 @@ def _asked(probe: Mapping[str, Any]) -> str:
     if probe.get("exec") is not None:
         return f"exec [{' '.join(map(str, probe['exec'].get('command') or ()))}]"
     if probe.get("httpGet") is not None:
-        held = probe["httpGet"]
-        path = quote(str(held.get("path", "")), safe=_SAFE)
-        scheme = str(held.get("scheme", "")).lower()
-        return f"http-get {scheme}{':' * bool(scheme)}//{_host(held)}{path}"
+        http_get = probe["httpGet"]
+        path = quote(str(http_get.get("path", "")), safe=_SAFE)
+        scheme = str(http_get.get("scheme", "")).lower()
+        return f"http-get {scheme}{':' * bool(scheme)}//{_host(http_get)}{path}"
     if probe.get("tcpSocket") is not None:
-        held = probe["tcpSocket"]
-        return f"tcp-socket {held.get('host', '')}:{held.get('port', '')}"
+        http_get = probe["tcpSocket"]
+        return f"tcp-socket {http_get.get('host', '')}:{http_get.get('port', '')}"
     if probe.get("grpc") is not None:
         return f"grpc <pod>:{probe['grpc'].get('port', 0)} {probe['grpc'].get('service', '')}"
     return "unknown"
 
 
-def _host(held: Mapping[str, Any]) -> str:
+def _host(mapping: Mapping[str, Any]) -> str:
     """Host and port; an address of IPv6 stands in brackets."""
-    host = str(held.get("host", ""))
-    return f"{f'[{host}]' if ':' in host else host}:{held.get('port', '')}"
+    host = str(mapping.get("host", ""))
+    return f"{f'[{host}]' if ':' in host else host}:{mapping.get('port', '')}"

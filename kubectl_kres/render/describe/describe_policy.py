@@ -99,17 +99,17 @@ def _namespace(block: NamespaceBlock) -> Rows:
             yield from ((f" {row[0]}", *row[1:]) for row in item)
 
 
-def label_rows(title: str, held: Mapping[str, str]) -> Rows:
+def label_rows(title: str, mapping: Mapping[str, str]) -> Rows:
     """``key=value`` line by line, sorted. Source: kubectl describe.go printLabelsMultiline."""
-    texts = [f"{key}={held[key]}" for key in sorted(held)] or ["<none>"]
+    texts = [f"{key}={mapping[key]}" for key in sorted(mapping)] or ["<none>"]
     yield from titled(title, texts)
 
 
-def annotation_rows(held: Mapping[str, str]) -> Rows:
+def annotation_rows(mapping: Mapping[str, str]) -> Rows:
     """Source: kubectl describe.go printAnnotationsMultiline."""
     texts: list[str] = []
-    for key in sorted(set(held) - {LAST_APPLIED}):
-        value = held[key].removesuffix("\n")
+    for key in sorted(set(mapping) - {LAST_APPLIED}):
+        value = mapping[key].removesuffix("\n")
         if len(value) + len(key) + 2 > _LONG or "\n" in value:
             texts.append(f"{key}:")
             texts += [f"  {line[: _LONG - 2]}{'...' * (len(line) > _LONG - 2)}" for line in value.split("\n")]

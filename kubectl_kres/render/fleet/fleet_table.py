@@ -15,34 +15,38 @@ _NAME, _MESSAGE = 40, 24
 
 
 def table(
-    found: Sequence[ClusterStatus], total: Mapping[str, int | str], *, color: bool = False, width: int = 80
+    cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | str], *, color: bool = False, width: int = 80
 ) -> Iterator[str]:
-    """Every line. ``found``: the worst first; ``total``: the sums, if they are to be shown.
+    """Every line. ``cluster_statuses``: the worst first; ``total``: the sums, if they are to be shown.
 
     Lines of clusters without an answer keep to ``width``; figures are never cut.
     """
-    for line in _lines(found, total, width):
+    for line in _lines(cluster_statuses, total, width):
         yield draw(line, color=color)
 
 
-def counts(found: Sequence[ClusterStatus]) -> str:
+def counts(cluster_statuses: Sequence[ClusterStatus]) -> str:
     """``3 clusters: 1 unreachable, 2 answered``."""
-    states = Counter(one.state for one in found)
+    states = Counter(cluster_status.state for cluster_status in cluster_statuses)
     shown = ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
-    return f"{len(found)} cluster{'s' * (len(found) != 1)}{f': {shown}' if shown else ''}"
+    return f"{len(cluster_statuses)} cluster{'s' * (len(cluster_statuses) != 1)}{f': {shown}' if shown else ''}"
 
 
-def message(one: ClusterStatus) -> str:
+def message(cluster_status: ClusterStatus) -> str:
     """Why there is no answer, in one sentence; empty where there is one."""
-    if one.message:
-        return " ".join(one.message.split())
-    if one.state == "timed-out":
-        return f"no answer within {one.seconds:g} s" if one.seconds else "no answer in time"
-    if one.state == "stopped":
+    if cluster_status.message:
+        return " ".join(cluster_status.message.split())
+    if cluster_status.state == "timed-out":
+        return f"no answer within {cluster_status.seconds:g} s" if cluster_status.seconds else "no answer in time"
+    if cluster_status.state == "stopped":
         return "the run was interrupted before its answer"
-    if one.state != "lost" or one.ended is None:
+    if cluster_status.state != "lost" or cluster_status.ended is None:
         return ""
-    return f"its worker ended with {one.ended}" if one.ended >= 0 else f"its worker was ended by {_signal(-one.ended)}"
+    return (
+        f"its worker ended with {cluster_status.ended}"
+        if cluster_status.ended >= 0
+        else f"its worker was ended by {_signal(-cluster_status.ended)}"
+    )
 
 
 def same_cluster(name: str, also: Sequence[str], server: str) -> str:
@@ -68,33 +72,52 @@ def interrupted(done: int, of: int, *, kept: bool) -> str:
     return f"interrupted: {done} of {of} clusters are done{rest}"
 
 
-def _lines(found: Sequence[ClusterStatus], total: Mapping[str, int | str], width: int) -> Iterator[Line]:
-    heads = tuple(dict.fromkeys(name for one in found for name in one.figures))
-    rows = [(_name(one, width), one.state, *_cells(one.figures, heads)) for one in found]
-    sums = (f"all {sum(one.answered for one in found)}", "", *_cells(total, heads)) if total else None
+def _lines(cluster_statuses: Sequence[ClusterStatus], total: Mapping[str, int | str], width: int) -> Iterator[Line]:
+    heads = tuple(dict.fromkeys(name for cluster_status in cluster_statuses for name in cluster_status.figures))
+    rows = [
+        (_name(cluster_status, width), cluster_status.state, *_cells(cluster_status.figures, heads))
+        for cluster_status in cluster_statuses
+    ]
+    sums = (
+        (f"all {sum(cluster_status.answered for cluster_status in cluster_statuses)}", "", *_cells(total, heads))
+        if total
+        else None
+    )
     shown = ("CLUSTER", "STATE", *(head.upper() for head in heads))
-    right = {at for at, head in enumerate(heads, 2) if all(isinstance(one.figures.get(head, 0), int) for one in found)}
+    right = {
+        at
+        for at, head in enumerate(heads, 2)
+        if all(isinstance(cluster_status.figures.get(head, 0), int) for cluster_status in cluster_statuses)
+    }
     # A message runs over the columns of figures, and widens none.
-    sized = [shown, *(row for row, one in zip(rows, found, strict=True) if one.answered), *([sums] if sums else [])]
+    sized = [
+        shown,
+        *(row for row, cluster_status in zip(rows, cluster_statuses, strict=True) if cluster_status.answered),
+        *([sums] if sums else []),
+    ]
     widths = [max(size(row[at]) for row in sized) for at in range(len(shown))]
     for at in (0, 1):
         widths[at] = max([widths[at], *(size(row[at]) for row in rows)])
     yield [("strong", _row(shown, widths, right))]
-    for row, one in zip(rows, found, strict=True):
-        tone = _TONES.get(one.state, "bad")
-        if one.answered:
+    for row, cluster_status in zip(rows, cluster_statuses, strict=True):
+        tone = _TONES.get(cluster_status.state, "bad")
+        if cluster_status.answered:
             name, state, *figures = row
             tail = _row(figures, widths[2:], {at - 2 for at in right})
             yield [("", f"{padded(name, widths[0])}  "), (tone, padded(state, widths[1])), ("", f"  {tail}")]
         else:
-            text = clipped(message(one), max(_MESSAGE, width - sum(widths[:2]) - 4))
-            yield [("", f"{padded(row[0], widths[0])}  "), (tone, padded(one.state, widths[1])), ("", f"  {text}")]
+            text = clipped(message(cluster_status), max(_MESSAGE, width - sum(widths[:2]) - 4))
+            yield [
+                ("", f"{padded(row[0], widths[0])}  "),
+                (tone, padded(cluster_status.state, widths[1])),
+                ("", f"  {text}"),
+            ]
     if sums:
         yield [("strong", _row(sums, widths, right))]
 
 
-def _name(one: ClusterStatus, width: int) -> str:
-    return clipped(one.cluster, max(_NAME, width // 2))
+def _name(cluster_status: ClusterStatus, width: int) -> str:
+    return clipped(cluster_status.cluster, max(_NAME, width // 2))
 
 
 def _cells(figures: Mapping[str, int | str], heads: Sequence[str]) -> tuple[str, ...]:

@@ -67,24 +67,24 @@ def _part(part: AreaPart) -> str:
 
 def problem_said(problem: Problem, now: str) -> str:
     """How it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
-    said = [problem.state]
+    texts = [problem.state]
     if problem.verdict is not None:
         because = cause(problem.verdict.findings) or problem.verdict.message
-        said = [f"{problem.state}: {because}" if because else problem.state]
-        said.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
+        texts = [f"{problem.state}: {because}" if because else problem.state]
+        texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.lacks:
-        said.append(f"lacks {', '.join(f'{_brief(name)} {lack}' for name, lack in problem.lacks.items())}")
+        texts.append(f"lacks {', '.join(f'{_brief(name)} {lack}' for name, lack in problem.lacks.items())}")
     if problem.behind:
-        said.append(f"behind others for {', '.join(map(_brief, problem.behind))}")
+        texts.append(f"behind others for {', '.join(map(_brief, problem.behind))}")
     if problem.waiting:
-        said.append(f"{problem.waiting} wait{'s' * (problem.waiting == 1)}")
+        texts.append(f"{problem.waiting} wait{'s' * (problem.waiting == 1)}")
     if problem.name:
-        said.append(f"{problem.name} {problem.used or '-'} of {problem.hard}{_percent(problem)}")
+        texts.append(f"{problem.name} {problem.used or '-'} of {problem.hard}{_percent(problem)}")
     if problem.reason:
-        said.append(problem.reason)
+        texts.append(problem.reason)
     if ago := since(problem.since, now):
-        said.append(f"for {ago}")
-    return "; ".join(said)
+        texts.append(f"for {ago}")
+    return "; ".join(texts)
 
 
 def _brief(name: str) -> str:
@@ -107,28 +107,28 @@ def ask_words(problem: Problem) -> str:
 
 
 def lines(
-    found: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80, flags: str = ""
+    overview: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80, flags: str = ""
 ) -> Iterator[str]:
     """The whole overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source."""
-    for line in _all(found, now, width, flags, ascii_only=ascii_only):
+    for line in _all(overview, now, width, flags, ascii_only=ascii_only):
         yield draw(line, color=color)
 
 
-def _all(found: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
-    where = f"namespace {found.namespace}" if found.namespace else "all namespaces"
+def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
+    where = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
     yield [("strong", f"overview of {where}")]
-    yield from _areas(found.areas, width, ascii_only=ascii_only)
-    if found.problems:
+    yield from _areas(overview.areas, width, ascii_only=ascii_only)
+    if overview.problems:
         yield [("", "")]
         yield [("strong", "worst first")]
-    for problem in found.problems:
+    for problem in overview.problems:
         yield from problem_lines(problem, now, width, flags)
-    if found.unseen:
+    if overview.unseen:
         yield [("", "")]
         yield [("strong", "not visible")]
-    for one in found.unseen:
-        yield from _unseen(one, width)
-    where = f"-n {quote(found.namespace)}" if found.namespace else "-A"
+    for unseen in overview.unseen:
+        yield from _unseen(unseen, width)
+    where = f"-n {quote(overview.namespace)}" if overview.namespace else "-A"
     yield [("", "")]
     yield [("quiet", f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', where, flags)))}")]
 
@@ -170,7 +170,7 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     yield [("quiet", f"  more: kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
 
 
-def _unseen(one: Unseen, width: int) -> Iterator[Line]:
-    where = f" of namespace {one.namespace}" if one.namespace else ""
-    text = f"{one.kind} objects{where}: {one.message or one.state}"
-    yield from toned("warn" if one.required else "quiet", wrapped(text, width, first="? ", rest=_INDENT))
+def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
+    where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
+    text = f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"
+    yield from toned("warn" if unseen.required else "quiet", wrapped(text, width, first="? ", rest=_INDENT))

@@ -47,29 +47,31 @@ class ContainerBand(Struct, frozen=True):
         return (*self.requests, *self.limits, *filter(None, [high]))
 
 
-def sums_of(found: PolicyExplanation) -> list[QuotaSum]:
+def sums_of(policy_explanation: PolicyExplanation) -> list[QuotaSum]:
     """Of each resource and side the quota that is nearest to its end."""
     tightest: dict[tuple[str, str], QuotaSum] = {}
-    for report in found.quotas:
+    for report in policy_explanation.quotas:
         for use in report.uses:
             side, dot, resource = use.name.partition(".")
             if use.name in _BASICS:
                 side, resource = "requests", use.name
             elif not dot or side not in _SIDES or resource not in _BASICS:
                 continue
-            one = QuotaSum(report.subject.name, resource, side, use.used or "0", use.hard, use.percent)
-            held = tightest.get((resource, side))
-            if held is None or (one.percent or 0) > (held.percent or 0):
-                tightest[resource, side] = one
-    return sorted(tightest.values(), key=lambda one: (_BASICS.index(one.resource), _SIDES.index(one.side)))
+            result = QuotaSum(report.subject.name, resource, side, use.used or "0", use.hard, use.percent)
+            quota_sum = tightest.get((resource, side))
+            if quota_sum is None or (result.percent or 0) > (quota_sum.percent or 0):
+                tightest[resource, side] = result
+    return sorted(
+        tightest.values(), key=lambda quota_sum: (_BASICS.index(quota_sum.resource), _SIDES.index(quota_sum.side))
+    )
 
 
-def containers_of(found: PolicyExplanation) -> list[ContainerBand]:
+def containers_of(policy_explanation: PolicyExplanation) -> list[ContainerBand]:
     """A row for each resource that a LimitRange says something of."""
-    bands = {band.resource: band for band in found.bands if band.type == "Container"}
+    bands = {band.resource: band for band in policy_explanation.bands if band.type == "Container"}
     given: dict[tuple[str, str], tuple[str, ...]] = {}
-    if found.bare is not None:
-        for value in (value for one in found.bare.containers for value in one.values):
+    if policy_explanation.bare is not None:
+        for value in (value for container in policy_explanation.bare.containers for value in container.values):
             if value.rule.startswith("limitrange/"):
                 given[value.resource, value.side] = _values(value)
     rows = (
@@ -79,13 +81,15 @@ def containers_of(found: PolicyExplanation) -> list[ContainerBand]:
     return [row for row in rows if row.amounts or (row.band is not None and row.band.low)]
 
 
-def bounds_lines(found: PolicyExplanation, width: int, *, ascii_only: bool) -> Iterator[Line]:
+def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_only: bool) -> Iterator[Line]:
     """A row for each name of a quota that bounds requests or limits, and below them one for a container."""
-    sums = sums_of(found)
+    sums = sums_of(policy_explanation)
     if not sums:
         return
-    rows: list[tuple[str, str, QuotaSum | ContainerBand]] = [(one.resource, one.side, one) for one in sums]
-    rows += [(one.resource, "container", one) for one in containers_of(found)]
+    rows: list[tuple[str, str, QuotaSum | ContainerBand]] = [
+        (quota_sum.resource, quota_sum.side, quota_sum) for quota_sum in sums
+    ]
+    rows += [(container.resource, "container", container) for container in containers_of(policy_explanation)]
     rows.sort(key=lambda row: _BASICS.index(row[0]))
     label = max(size(resource) for resource, _, _ in rows)
     indent = label + len("container") + 6
@@ -96,7 +100,9 @@ def bounds_lines(found: PolicyExplanation, width: int, *, ascii_only: bool) -> I
     yield [("strong", "requests and limits against the quotas")]
     before, below = "", " " * (label + 4)
     for resource, side, of in rows:
-        most = max((parse(text).nano for name, _, one in rows if name == resource for text in _amounts(one)), default=0)
+        most = max(
+            (parse(text).nano for name, _, item in rows if name == resource for text in _amounts(item)), default=0
+        )
         head = f"  {padded(resource if resource != before else '', label)}  {padded(side, len('container'))}  "
         before = resource
         drawn, tone = _drawn(of, most, cells, sign=int(ascii_only))
@@ -121,14 +127,14 @@ def _figures(of: QuotaSum | ContainerBand) -> str:
     if isinstance(of, QuotaSum):
         share = f", {of.percent}%" if of.percent is not None else ""
         return f"{of.used} of {of.hard}{share}, quota {of.quota}"
-    said = [
+    texts = [
         f"{word} {' or '.join(values)}" for word, values in (("request", of.requests), ("limit", of.limits)) if values
     ]
-    said = [f"gets {', '.join(said)}"] if said else []
+    texts = [f"gets {', '.join(texts)}"] if texts else []
     if of.band is not None:
         bounds = (("min", of.band.low), ("max", of.band.high), ("ratio", of.band.ratio))
-        said += [f"{word} {text}" for word, text in bounds if text]
-    return ", ".join(said)
+        texts += [f"{word} {text}" for word, text in bounds if text]
+    return ", ".join(texts)
 
 
 def _drawn(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:

@@ -26,14 +26,16 @@ class Room(Struct, frozen=True):
     @property
     def share(self) -> float:
         """How much of ``hard`` is held, and of what has none whether anything is."""
-        hard, held = parse(self.hard).nano, sum(parse(amount).nano for amount in self.holds.values())
-        return held / hard if hard else float(held > 0)
+        hard, number = parse(self.hard).nano, sum(parse(amount).nano for amount in self.holds.values())
+        return number / hard if hard else float(number > 0)
 
 
 def of_quota(report: QuotaReport) -> list[Room]:
     """The names of a quota with its users, the tightest first."""
     rooms = [
-        Room(use.name, use.hard, {one.who: one.usage[use.name] for one in report.shares if use.name in one.usage})
+        Room(
+            use.name, use.hard, {share.who: share.usage[use.name] for share in report.shares if use.name in share.usage}
+        )
         for use in report.uses
     ]
     return sorted(rooms, key=lambda room: -room.share)
@@ -95,14 +97,14 @@ def _beside(texts: Sequence[str], width: int) -> Iterator[Line]:
 def _rest(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool) -> list[str]:
     """What stands in the bars beside the letters."""
     others = {name for room in rooms for name in room.holds} - letters.keys()
-    said = [f"{OTHERS} {len(others)} others"] if others else []
+    texts = [f"{OTHERS} {len(others)} others"] if others else []
     free = [f"{room.name} {left}" for room in rooms if (left := _free(room)).nano > 0]
     if free:
-        said.append(f"{'.' if ascii_only else '·'} free: {', '.join(free)}")
+        texts.append(f"{'.' if ascii_only else '·'} free: {', '.join(free)}")
     wanted = [f"{room.name} {room.wanted}" for room in rooms if room.wanted is not None]
     if wanted:
-        said.append(f"{'#' if ascii_only else '▒'} wanted: {', '.join(wanted)}")
-    return said
+        texts.append(f"{'#' if ascii_only else '▒'} wanted: {', '.join(wanted)}")
+    return texts
 
 
 def _free(room: Room) -> Quantity:

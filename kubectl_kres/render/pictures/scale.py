@@ -30,13 +30,15 @@ class Pair(Struct, frozen=True):
         return self.request is not None and self.limit is not None and parse(self.request) == parse(self.limit)
 
 
-def pairs_of(found: Explanation) -> list[Pair]:
+def pairs_of(explanation: Explanation) -> list[Pair]:
     """For each container cpu and memory; of a live pod what it has, else what is computed."""
     pairs = []
-    for container in found.containers:
-        held = {(value.resource, value.side): value.live if found.live else value.value for value in container.values}
+    for container in explanation.containers:
+        result = {
+            (value.resource, value.side): value.live if explanation.live else value.value for value in container.values
+        }
         pairs += [
-            Pair(container.name or "pod level", name, held.get((name, "requests")), held.get((name, "limits")))
+            Pair(container.name or "pod level", name, result.get((name, "requests")), result.get((name, "limits")))
             for name in _BASICS
         ]
     return pairs
@@ -46,37 +48,37 @@ def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Itera
     """A row a pair; all of one resource have one scale. What is not equal keeps the pod from Guaranteed."""
     if not pairs:
         return
-    names = max(size(one.container) for one in pairs)
-    figures = {id(one): f"{one.request or 'none'} of {one.limit or 'no limit'}" for one in pairs}
+    names = max(size(pair.container) for pair in pairs)
+    figures = {id(pair): f"{pair.request or 'none'} of {pair.limit or 'no limit'}" for pair in pairs}
     widest = max(map(size, figures.values()))
     cells = max(_LEAST, min(_MOST, width - names - widest - 14))
     most = {name: _largest(pairs, name) for name in _BASICS}
-    for one in pairs:
-        tone: Tone = "good" if one.equal else "warn"
-        head = f"  {padded(one.container, names)}  {padded(one.resource, 6)}  "
-        drawn = padded(_drawn(one, most[one.resource], cells, ascii_only=ascii_only), cells)
+    for pair in pairs:
+        tone: Tone = "good" if pair.equal else "warn"
+        head = f"  {padded(pair.container, names)}  {padded(pair.resource, 6)}  "
+        drawn = padded(_drawn(pair, most[pair.resource], cells, ascii_only=ascii_only), cells)
         yield [
             ("", head),
             (tone, drawn),
-            ("", f"  {padded(figures[id(one)], widest)}"),
-            (tone, "  =" if one.equal else ""),
+            ("", f"  {padded(figures[id(pair)], widest)}"),
+            (tone, "  =" if pair.equal else ""),
         ]
 
 
 def _largest(pairs: Sequence[Pair], resource: str) -> int:
-    amounts = (text for one in pairs if one.resource == resource for text in (one.request, one.limit))
+    amounts = (text for pair in pairs if pair.resource == resource for text in (pair.request, pair.limit))
     return max((parse(text).nano for text in amounts if text is not None), default=0)
 
 
-def _drawn(one: Pair, most: int, cells: int, *, ascii_only: bool) -> str:
+def _drawn(pair: Pair, most: int, cells: int, *, ascii_only: bool) -> str:
     full, beyond = _ASCII if ascii_only else _BLOCKS
-    request = parse(one.request).nano if one.request is not None else 0
+    request = parse(pair.request).nano if pair.request is not None else 0
     # The last cell is that of an open end.
     room = cells - 1
-    held = _cells(request, most, room)
-    if one.limit is None:
-        return full * held + beyond * (room - held) + _OPEN[ascii_only]
-    return full * held + beyond * max(0, _cells(parse(one.limit).nano, most, room) - held)
+    number = _cells(request, most, room)
+    if pair.limit is None:
+        return full * number + beyond * (room - number) + _OPEN[ascii_only]
+    return full * number + beyond * max(0, _cells(parse(pair.limit).nano, most, room) - number)
 
 
 def _cells(amount: int, most: int, cells: int) -> int:

@@ -28,14 +28,14 @@ def stacked(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
 
     What is not zero has a cell at least. Where parts hold more than ``hard`` the end stands among them.
     """
-    held = sum(amount for _, amount in stack.parts)
-    free = max(0, stack.hard - held)
+    total = sum(amount for _, amount in stack.parts)
+    free = max(0, stack.hard - total)
     # The end takes a cell of its own.
     amounts = [*(amount for _, amount in stack.parts), free, stack.wanted]
     widths = in_proportion(amounts, cells - 1)
     drawn = "".join(letter * width for (letter, _), width in zip(stack.parts, widths, strict=False))
     end = _END[ascii_only]
-    if held > stack.hard:
+    if total > stack.hard:
         at = min(len(drawn), _cells(stack.hard, sum(amounts), cells - 1))
         over: list[tuple[Tone, str]] = [("", drawn[:at]), ("strong", end), ("bad", drawn[at:])]
     else:

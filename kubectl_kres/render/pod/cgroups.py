@@ -14,33 +14,33 @@ _BYTES = re.compile(r"memory\.(max|limit_in_bytes)")
 _BINARY, _DECIMAL = ("Ki", "Mi", "Gi", "Ti", "Pi"), ("k", "M", "G", "T", "P")
 
 
-def tree(found: Cgroups, width: int) -> Iterator[Line]:
+def tree(cgroups: Cgroups, width: int) -> Iterator[Line]:
     """Each cgroup on a line of its own, its files below it."""
     yield [("", "")]
-    yield [("strong", "cgroups"), ("", f" of version {found.version}, driver {found.driver}")]
-    shares = "cpu.weight" if found.version == 2 else "cpu.shares"
-    yield from _group(found.root, "", 1, width, shares)
-    for shared in found.shared:
+    yield [("strong", "cgroups"), ("", f" of version {cgroups.version}, driver {cgroups.driver}")]
+    shares = "cpu.weight" if cgroups.version == 2 else "cpu.shares"
+    yield from _group(cgroups.root, "", 1, width, shares)
+    for shared in cgroups.shared:
         yield from _shared(shared, width)
-    if found.seen:
+    if cgroups.seen:
         yield [("", "")]
         yield from toned("strong", wrapped("what a program sees as its limit: the smallest on the way up", width))
-        yield from _seen(found)
+        yield from _seen(cgroups)
     yield [("", "")]
-    for note in found.notes:
+    for note in cgroups.notes:
         yield from toned("quiet", wrapped(note, width, first="note: ", rest="  "))
 
 
-def _group(one: Cgroup, above: str, depth: int, width: int, shares: str) -> Iterator[Line]:
+def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> Iterator[Line]:
     indent = "  " * depth
-    title = f"  ({one.name})" if one.kind in {"container", "pause"} else ""
-    yield [("", f"{indent}{one.path.removeprefix(above)}"), ("strong", title)]
-    known = [(value.file, value.value, _source(value.file, value.value, value.source)) for value in one.values]
-    if one.oom_score_adj is not None:
-        known.append(("oom_score_adj", str(one.oom_score_adj), "of its processes"))
-    elif one.kind == "container":
+    title = f"  ({cgroup.name})" if cgroup.kind in {"container", "pause"} else ""
+    yield [("", f"{indent}{cgroup.path.removeprefix(above)}"), ("strong", title)]
+    known = [(value.file, value.value, _source(value.file, value.value, value.source)) for value in cgroup.values]
+    if cgroup.oom_score_adj is not None:
+        known.append(("oom_score_adj", str(cgroup.oom_score_adj), "of its processes"))
+    elif cgroup.kind == "container":
         known.append(("oom_score_adj", "depends", "on the memory of the node"))
-    if one.kind == "qos" and not one.values:
+    if cgroup.kind == "qos" and not cgroup.values:
         known.append((shares, "depends", "on all such pods of the node"))
     heads = [max((size(row[column]) for row in known), default=0) for column in (0, 1)]
     for file, value, source in known:
@@ -50,28 +50,28 @@ def _group(one: Cgroup, above: str, depth: int, width: int, shares: str) -> Iter
         else:
             yield [("", head)]
             yield [("quiet", f"{indent}      {source}")]
-    for child in one.children:
-        yield from _group(child, one.path, depth + 1, width, shares)
+    for child in cgroup.children:
+        yield from _group(child, cgroup.path, depth + 1, width, shares)
 
 
 def _source(file: str, value: str, path: str) -> str:
     shown = f"{amount(int(value))}, " if _BYTES.fullmatch(file) and value.isdigit() else ""
     own = path.startswith(("spec.containers", "spec.initContainers"))
-    said = f"its {path.rpartition('.')[2]}" if own else path
-    return f"{shown}{said}" if said else shown.removesuffix(", ")
+    text = f"its {path.rpartition('.')[2]}" if own else path
+    return f"{shown}{text}" if text else shown.removesuffix(", ")
 
 
 def amount(number: int) -> str:
     """Bytes in the unit that says them exactly in the fewest characters: ``512Mi``, ``384M``."""
-    found = [f"{number} bytes"]
+    texts = [f"{number} bytes"]
     for base, units in ((1024, _BINARY), (1000, _DECIMAL)):
         rest = number
         for unit in units:
             if not rest or rest % base:
                 break
             rest //= base
-            found.append(f"{rest}{unit}")
-    return min(found, key=len)
+            texts.append(f"{rest}{unit}")
+    return min(texts, key=len)
 
 
 def _shared(shared: Shared, width: int) -> Iterator[Line]:
@@ -89,21 +89,21 @@ def _shared(shared: Shared, width: int) -> Iterator[Line]:
         yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
 
 
-def _seen(found: Cgroups) -> Iterator[Line]:
-    rows = [(one.container, _memory(one), _cpu(one)) for one in found.seen]
+def _seen(cgroups: Cgroups) -> Iterator[Line]:
+    rows = [(seen.container, _memory(seen), _cpu(seen)) for seen in cgroups.seen]
     widths = [max(size(row[column]) for row in rows) for column in (0, 1)]
     for name, memory, cpu in rows:
         yield [("", f"  {padded(name, widths[0])}  memory {padded(memory, widths[1])}  cpu {cpu}")]
 
 
-def _memory(one: Seen) -> str:
-    return "the node's" if one.memory is None else f"{amount(one.memory)}{_whose(one.memory_at)}"
+def _memory(seen: Seen) -> str:
+    return "the node's" if seen.memory is None else f"{amount(seen.memory)}{_whose(seen.memory_at)}"
 
 
-def _cpu(one: Seen) -> str:
-    if one.cpu is None:
+def _cpu(seen: Seen) -> str:
+    if seen.cpu is None:
         return "the node's"
-    return f"{one.cpu / PERIOD:g}{_whose(one.cpu_at)}"
+    return f"{seen.cpu / PERIOD:g}{_whose(seen.cpu_at)}"
 
 
 def _whose(path: str) -> str:

@@ -46,14 +46,14 @@ def lines(
     Raises UsageError where they name nothing. Lines of ours keep to ``width``; the server's own sentences are not cut.
     """
     if question:
-        one, value = asked.value(explanation, question, container)
-        found: Iterator[Line] = answer(one, value, width)
+        container_values, value = asked.value(explanation, question, container)
+        result: Iterator[Line] = answer(container_values, value, width)
     elif container:
         chosen = asked.containers(explanation, container)
-        found = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
+        result = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
     else:
-        found = explanation_lines(explanation, steps=steps, width=width)
-    for line in found:
+        result = explanation_lines(explanation, steps=steps, width=width)
+    for line in result:
         yield draw(line, color=color)
 
 
@@ -163,7 +163,7 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def _names(explanation: Explanation) -> Mapping[str, str]:
     """Containers by path. What only the live pod has comes last and is in no sum."""
-    return {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
+    return {container.path: container.name or "pod level" for container in reversed(explanation.containers)}
 
 
 def sum_text(explanation: Explanation, total: Total) -> str:
@@ -173,19 +173,21 @@ def sum_text(explanation: Explanation, total: Total) -> str:
 
 def _inits(explanation: Explanation) -> frozenset[str]:
     """Paths of the init containers, which run one after the other and end."""
-    return frozenset(one.path for one in explanation.containers if one.role == "init")
+    return frozenset(container.path for container in explanation.containers if container.role == "init")
 
 
 def _overhead(explanation: Explanation) -> Iterator[Line]:
     """Where the overhead in the sums comes from."""
-    sets = [one for one in explanation.journal if isinstance(one, Set) and one.rule == "runtime-class/overhead"]
+    sets = [entry for entry in explanation.journal if isinstance(entry, Set) and entry.rule == "runtime-class/overhead"]
     if sets and sets[0].source is not None:
         yield [("", f"  overhead is that of {sets[0].source.ref}")]
 
 
 def _priority(explanation: Explanation) -> Iterator[Line]:
     """The class that admission gives a pod which names none, where a quota counts by it."""
-    sets = [one for one in explanation.journal if isinstance(one, Set) and one.rule == "priority/global-default"]
+    sets = [
+        entry for entry in explanation.journal if isinstance(entry, Set) and entry.rule == "priority/global-default"
+    ]
     if sets and sets[0].source is not None:
         yield [("", "")]
         yield [("", f"PriorityClass {sets[0].after}, the global default: quotas here count by it")]
@@ -226,10 +228,10 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
-    shown = {value.path for one in explanation.containers for value in one.values}
-    names = {one.path: title(one) for one in reversed(explanation.containers)}
-    sets = [one for one in explanation.journal if isinstance(one, Set) and one.path not in shown]
-    checks = [one for one in explanation.journal if isinstance(one, Check)]
+    shown = {value.path for container in explanation.containers for value in container.values}
+    names = {container.path: title(container) for container in reversed(explanation.containers)}
+    sets = [entry for entry in explanation.journal if isinstance(entry, Set) and entry.path not in shown]
+    checks = [entry for entry in explanation.journal if isinstance(entry, Check)]
     for heading, entries in (("also set", sets), ("checked", checks)):
         if entries:
             yield [("", "")]
@@ -267,15 +269,15 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
     groups: list[tuple[Tone, str, list[str]]] = [
         ("warn", "or: ", list(explanation.verdict.others)),
         ("warn", "Warning: ", list(explanation.warnings)),
-        ("quiet", "assumed: ", [one.text for one in explanation.assumptions]),
-        ("bad", "not seen: ", [unseen_text(one) for one in explanation.unseen]),
+        ("quiet", "assumed: ", [assumption.text for assumption in explanation.assumptions]),
+        ("bad", "not seen: ", [unseen_text(unseen) for unseen in explanation.unseen]),
     ]  # fmt: skip
     groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
     if any(texts for _, _, texts in groups):
         yield [("", "")]
     for tone, label, texts in groups:
-        for said in texts:
-            yield from toned(tone, wrapped(said, width, first=label, rest="  "))
+        for remark in texts:
+            yield from toned(tone, wrapped(remark, width, first=label, rest="  "))
 
 
 def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
@@ -295,19 +297,19 @@ def node_lines(rooms: Sequence[NodeRoom], width: int) -> Iterator[Line]:
     yield [("", "")]
     known = rooms[0].enough is not None
     heads = ["nodes", "ASKS FOR", "REQUESTED", "LARGEST FREE", "LARGEST NODE", "ENOUGH ON"]
-    rows = [[f"  {one.resource}", *_cells(one)] for one in rooms]
+    rows = [[f"  {room.resource}", *_cells(room)] for room in rooms]
     shown = columns([heads, *rows] if known else [_few([heads])[0], *_few(rows)])
     yield [("quiet", shown[0])]
-    for one, line in zip(rooms, shown[1:], strict=True):
-        scarce = not (one.possible if one.enough is None else one.enough)
+    for room, line in zip(rooms, shown[1:], strict=True):
+        scarce = not (room.possible if room.enough is None else room.enough)
         yield [("bad" if scarce else "", line)]
     yield from toned("quiet", wrapped(_MORE, width, first="  ", rest="  "))
 
 
-def _cells(one: NodeRoom) -> tuple[str, str, str, str, str]:
-    enough = one.possible if one.enough is None else one.enough
-    free = f"{one.free} {one.on}".rstrip() if one.free is not None else ""
-    return one.asked, one.requested or "", free, one.allocatable, f"{enough} of {one.nodes}"
+def _cells(node_room: NodeRoom) -> tuple[str, str, str, str, str]:
+    enough = node_room.possible if node_room.enough is None else node_room.enough
+    free = f"{node_room.free} {node_room.on}".rstrip() if node_room.free is not None else ""
+    return node_room.asked, node_room.requested or "", free, node_room.allocatable, f"{enough} of {node_room.nodes}"
 
 
 def _few(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -22,78 +22,78 @@ _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
 
 
-def lines(found: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
-    for line in quality_lines(found, width):
+    for line in quality_lines(quality, width):
         yield draw(line, color=color)
 
 
-def quality_lines(found: Quality, width: int) -> Iterator[Line]:
+def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
-    yield from _class(found, width)
-    if found.live_class:
-        yield from _live(found, width)
-    if found.refused:
-        yield [("bad", f"refused{partly(found.refused, found.unseen)}"), ("", f": {found.refused}")]
-    for place, culprit in enumerate(found.culprits):
+    yield from _class(quality, width)
+    if quality.live_class:
+        yield from _live(quality, width)
+    if quality.refused:
+        yield [("bad", f"refused{partly(quality.refused, quality.unseen)}"), ("", f": {quality.refused}")]
+    for place, culprit in enumerate(quality.culprits):
         if place == 0:
             yield [("", "")]
             yield [("strong", "not Guaranteed, because")]
-        yield from toned("", wrapped(_because(culprit, found), width, first="  ", rest="    "))
-    for one in found.reach:
-        yield from _reach(one, width, live=found.live)
-    yield from _scores(found, width)
-    if found.cgroups is not None:
-        yield from tree(found.cgroups, width)
-    yield from remarks((), found.assumptions, found.unseen, width)
+        yield from toned("", wrapped(_because(culprit, quality), width, first="  ", rest="    "))
+    for reach in quality.reach:
+        yield from _reach(reach, width, live=quality.live)
+    yield from _scores(quality, width)
+    if quality.cgroups is not None:
+        yield from tree(quality.cgroups, width)
+    yield from remarks((), quality.assumptions, quality.unseen, width)
 
 
-def _class(found: Quality, width: int) -> Iterator[Line]:
-    where = f"{found.subject.namespace}/" if found.subject.namespace else ""
-    name = " or ".join([found.qos.name, *found.alternatives])
-    order = ", depending on the order of LimitRanges" if found.alternatives else ""
-    said = f"{where}{found.subject}, {found.qos.because}{order}"
-    first, *rest = wrapped(said, width, first=f"{name}: ", rest="  ")
-    yield [(_TONES.get(found.qos.name, ""), name), ("", first.removeprefix(name))]
+def _class(quality: Quality, width: int) -> Iterator[Line]:
+    where = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
+    name = " or ".join([quality.qos.name, *quality.alternatives])
+    order = ", depending on the order of LimitRanges" if quality.alternatives else ""
+    text = f"{where}{quality.subject}, {quality.qos.because}{order}"
+    first, *rest = wrapped(text, width, first=f"{name}: ", rest="  ")
+    yield [(_TONES.get(quality.qos.name, ""), name), ("", first.removeprefix(name))]
     yield from toned("", rest)
-    if found.start:
-        yield from toned("quiet", wrapped(f"from {found.start}", width, first="  ", rest="  "))
+    if quality.start:
+        yield from toned("quiet", wrapped(f"from {quality.start}", width, first="  ", rest="  "))
 
 
-def _live(found: Quality, width: int) -> Iterator[Line]:
-    if found.differs:
-        text = f"the live pod is {found.live_class}: the class is kept from its creation"
+def _live(quality: Quality, width: int) -> Iterator[Line]:
+    if quality.differs:
+        text = f"the live pod is {quality.live_class}: the class is kept from its creation"
         yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
     else:
-        yield [("", f"  the live pod is {found.live_class}")]
+        yield [("", f"  the live pod is {quality.live_class}")]
 
 
-def _because(one: Culprit, found: Quality) -> str:
-    who = f"container {one.container}" if one.container else "the pod level"
-    if found.qos.name == "BestEffort" and not one.request:
-        return f"{who} has no {one.resource} request and no {one.resource} limit"
-    if one.limit is None:
-        return f"{who} has no {one.resource} limit"
-    return f"{who} requests {one.resource} {one.request or '0'}, not its limit {one.limit}"
+def _because(culprit: Culprit, quality: Quality) -> str:
+    who = f"container {culprit.container}" if culprit.container else "the pod level"
+    if quality.qos.name == "BestEffort" and not culprit.request:
+        return f"{who} has no {culprit.resource} request and no {culprit.resource} limit"
+    if culprit.limit is None:
+        return f"{who} has no {culprit.resource} limit"
+    return f"{who} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
 
 
-def _reach(one: Reach, width: int, *, live: bool) -> Iterator[Line]:
+def _reach(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
     yield [("", "")]
     next_one = " (the next pod; a live one keeps its class)" if live else ""
-    if not one.edits:
+    if not reach.edits:
         yield from toned(
-            "", wrapped(f"to be {one.name}{next_one}: no edit of the manifest leads there", width, rest="  ")
+            "", wrapped(f"to be {reach.name}{next_one}: no edit of the manifest leads there", width, rest="  ")
         )
         return
-    yield [("strong", f"to be {one.name}"), ("quiet", next_one)]
-    for edit in one.edits:
+    yield [("strong", f"to be {reach.name}"), ("quiet", next_one)]
+    for edit in reach.edits:
         yield from toned("", wrapped(_edit(edit), width, first="  ", rest="    "))
-    if any(edit.path == "spec.resources" and edit.after == "{}" for edit in one.edits):
+    if any(edit.path == "spec.resources" and edit.after == "{}" for edit in reach.edits):
         yield from toned("warn", wrapped(_EMPTY_LEVEL, width, first="  ", rest="    "))
-    if one.gate:
-        yield from toned("quiet", wrapped(f"this needs the feature gate {one.gate}", width, first="  ", rest="    "))
-    if one.refused:
-        yield from toned("warn", wrapped(f"which would be refused: {one.refused}", width, first="  ", rest="    "))
+    if reach.gate:
+        yield from toned("quiet", wrapped(f"this needs the feature gate {reach.gate}", width, first="  ", rest="    "))
+    if reach.refused:
+        yield from toned("warn", wrapped(f"which would be refused: {reach.refused}", width, first="  ", rest="    "))
 
 
 def _edit(edit: FieldEdit) -> str:
@@ -103,47 +103,47 @@ def _edit(edit: FieldEdit) -> str:
     return f"{change} {edit.after}{', for example' if edit.free else ''}"
 
 
-def _scores(found: Quality, width: int) -> Iterator[Line]:
-    if not found.scores:
+def _scores(quality: Quality, width: int) -> Iterator[Line]:
+    if not quality.scores:
         return
     yield [("", "")]
-    where = f" on {found.node} with {amount(found.memory)}" if found.node and found.memory else ""
+    where = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
     yield [("strong", f"oom_score_adj{where}"), ("quiet", "  lower lives longer")]
-    label = max(size(one.container) for one in found.scores)
-    for one in found.scores:
-        yield [("", f"  {padded(one.container, label)}  {_score(one)}")]
-    if any(one.value is None for one in found.scores):
-        node = f"the memory of {found.node}, which is not known" if found.node else "the memory of the node"
+    label = max(size(score.container) for score in quality.scores)
+    for score in quality.scores:
+        yield [("", f"  {padded(score.container, label)}  {_score(score)}")]
+    if any(score.value is None for score in quality.scores):
+        node = f"the memory of {quality.node}, which is not known" if quality.node else "the memory of the node"
         text = f"1000 - 1000 * request / M, from 3 to 999; M is {node}"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
 
 
-def _score(one: Score) -> str:
-    return f"{padded('depends' if one.value is None else str(one.value), 7)}  {one.of}"
+def _score(score: Score) -> str:
+    return f"{padded('depends' if score.value is None else str(score.value), 7)}  {score.of}"
 
 
-def summary(found: Quality, *, color: bool = False, width: int = 80) -> str:
+def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
     """One line for one of many objects: class, name, and the first culprit, or what is the matter."""
-    name = found.subject.full
-    head = f"{padded(found.qos.name, 10)}  {padded(name, _NAME)}  "
-    said = short(found)
-    tone: Tone = "bad" if found.refused else "warn" if found.differs else ""
+    name = quality.subject.full
+    head = f"{padded(quality.qos.name, 10)}  {padded(name, _NAME)}  "
+    text = short(quality)
+    tone: Tone = "bad" if quality.refused else "warn" if quality.differs else ""
     return draw(
-        [(_TONES.get(found.qos.name, ""), head), (tone, clipped(said, max(12, width - size(head))))], color=color
+        [(_TONES.get(quality.qos.name, ""), head), (tone, clipped(text, max(12, width - size(head))))], color=color
     )
 
 
-def short(found: Quality) -> str:
+def short(quality: Quality) -> str:
     """What decides the class, or what is the matter, in a few words."""
-    if found.refused:
-        return f"refused{partly(found.refused, found.unseen)}: {found.refused}"
-    if found.differs:
-        return f"live: {found.live_class}"
-    if not found.culprits or found.qos.name == "BestEffort":
+    if quality.refused:
+        return f"refused{partly(quality.refused, quality.unseen)}: {quality.refused}"
+    if quality.differs:
+        return f"live: {quality.live_class}"
+    if not quality.culprits or quality.qos.name == "BestEffort":
         return ""
-    first = found.culprits[0]
+    first = quality.culprits[0]
     who = first.container or "pod level"
-    more = f" (+{len(found.culprits) - 1})" if len(found.culprits) > 1 else ""
+    more = f" (+{len(quality.culprits) - 1})" if len(quality.culprits) > 1 else ""
     if first.limit is None:
         return f"{who}: no {first.resource} limit{more}"
     return f"{who}: {first.resource} {first.request or 0} of {first.limit}{more}"
@@ -157,18 +157,18 @@ def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
     return f"{(count := sum(classes.values()))} object{'s' * (count != 1)}: {shown}{no}{other}"
 
 
-def table(found: Iterable[NamespaceSums], *, color: bool = False, width: int = 80) -> Iterator[str]:
+def table(sums_of_namespaces: Iterable[NamespaceSums], *, color: bool = False, width: int = 80) -> Iterator[str]:
     """A row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
-    sums = tuple(found)
+    sums = tuple(sums_of_namespaces)
     heads = ("NAMESPACE", "PODS", "GUAR", "BURST", "BEST", "CPU REQ", "CPU LIM", "MEM REQ", "MEM LIM")
-    rows = [_row(one) for one in sums]
+    rows = [_row(namespace_sums) for namespace_sums in sums]
     widths = [max(size(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = max(9, width - sum(widths[1:]) - 2 * (len(widths) - 1))
     widths[0] = min(widths[0], room)
     for place, row in enumerate((heads, *rows)):
         tone: Tone = "strong" if place in {0, len(rows)} else ""
         yield draw([(tone, _cells(row, widths))], color=color)
-    finished = sum(one.finished for one in sums if one.total)
+    finished = sum(namespace_sums.finished for namespace_sums in sums if namespace_sums.total)
     if finished:
         yield (
             f"{finished} finished pods count in nothing here"
@@ -183,7 +183,16 @@ def _cells(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([padded(clipped(name, widths[0]), widths[0]), *shown])
 
 
-def _row(one: NamespaceSums) -> tuple[str, ...]:
-    name = f"all {one.namespaces}" if one.total else one.namespace
-    amounts = [values.get(resource, "0") for resource in ("cpu", "memory") for values in (one.requests, one.limits)]
-    return (name, str(one.pods), *(str(one.classes.get(quality, 0)) for quality in CLASSES), *amounts)
+def _row(namespace_sums: NamespaceSums) -> tuple[str, ...]:
+    name = f"all {namespace_sums.namespaces}" if namespace_sums.total else namespace_sums.namespace
+    amounts = [
+        values.get(resource, "0")
+        for resource in ("cpu", "memory")
+        for values in (namespace_sums.requests, namespace_sums.limits)
+    ]
+    return (
+        name,
+        str(namespace_sums.pods),
+        *(str(namespace_sums.classes.get(quality, 0)) for quality in CLASSES),
+        *amounts,
+    )

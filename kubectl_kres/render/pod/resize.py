@@ -13,49 +13,60 @@ from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize.resize_report import Resize
 
 
-def lines(found: Resize, *, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(resize: Resize, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
-    for line in _all(found, width):
+    for line in _all(resize, width):
         yield draw(line, color=color)
 
 
-def _all(found: Resize, width: int) -> Iterator[Line]:
-    yield from _verdict(found, width)
-    yield from remedy_lines(found.remedies, NOTHING if found.complete else f"{NOTHING}{PARTLY}", width)
-    if found.changes:
-        rows = [(one.container or "pod level", f"{one.resource} {one.side[:-1]}", one.before or "-", one.after or "-",
-                 _fate(one.container, restart=one.restart)) for one in found.changes]  # fmt: skip
+def _all(resize: Resize, width: int) -> Iterator[Line]:
+    yield from _verdict(resize, width)
+    yield from remedy_lines(resize.remedies, NOTHING if resize.complete else f"{NOTHING}{PARTLY}", width)
+    if resize.changes:
+        rows = [
+            (
+                change.container or "pod level",
+                f"{change.resource} {change.side[:-1]}",
+                change.before or "-",
+                change.after or "-",
+                _fate(change.container, restart=change.restart),
+            )
+            for change in resize.changes
+        ]
         yield from _table(("CONTAINER", "VALUE", "BEFORE", "AFTER", ""), rows)
-    if found.sums:
-        heads = ("POD IN ALL", "", "BEFORE", "AFTER", f"NODE {found.node}" if found.node else "")
-        sums = [(one.resource, one.side[:-1], one.before or "-", one.after or "-", _room(one.allocatable))
-                for one in found.sums]  # fmt: skip
+    if resize.sums:
+        heads = ("POD IN ALL", "", "BEFORE", "AFTER", f"NODE {resize.node}" if resize.node else "")
+        sums = [(item.resource, item.side[:-1], item.before or "-", item.after or "-", _room(item.allocatable))
+                for item in resize.sums]  # fmt: skip
         yield from _table(heads, sums)
-    yield from _class(found, width)
-    for charge in found.charges:
+    yield from _class(resize, width)
+    for charge in resize.charges:
         yield from _table((f"QUOTA {charge.quota}", "MORE", "USED", "AFTER", "HARD"), [*_costs(charge)])
-    ignored = [f"{path}: a resize leaves it as it is" for path in found.ignored]
-    others = found.verdict.others
+    ignored = [f"{path}: a resize leaves it as it is" for path in resize.ignored]
+    others = resize.verdict.others
     groups: list[tuple[Tone, str, Sequence[str]]] = [("warn", "or: ", others), ("warn", "ignored: ", ignored)]
-    yield from remarks(groups, found.assumptions, found.unseen, width)
+    yield from remarks(groups, resize.assumptions, resize.unseen, width)
 
 
-def _verdict(found: Resize, width: int) -> Iterator[Line]:
-    where = f"{found.subject.namespace}/" if found.subject.namespace else ""
-    if found.verdict.allowed is True:
-        restarts = f"; restarts {', '.join(found.restarts)}" if found.restarts else "; nothing restarts"
-        said = f"{where}{found.subject}{restarts}" if found.changes else f"{where}{found.subject}; nothing changes"
-        kinds = dict.fromkeys(one.kind for one in found.unseen if one.required)
+def _verdict(resize: Resize, width: int) -> Iterator[Line]:
+    where = f"{resize.subject.namespace}/" if resize.subject.namespace else ""
+    if resize.verdict.allowed is True:
+        restarts = f"; restarts {', '.join(resize.restarts)}" if resize.restarts else "; nothing restarts"
+        text = f"{where}{resize.subject}{restarts}" if resize.changes else f"{where}{resize.subject}; nothing changes"
+        kinds = dict.fromkeys(unseen.kind for unseen in resize.unseen if unseen.required)
         tone: Tone = "warn" if kinds else "good"
         word = f"allowed{PARTLY}" if kinds else "allowed"
         unread = f"; {' and '.join(kinds)} could not be read" if kinds else ""
-        first, *rest = wrapped(f"{said}{unread}", width, first=f"{word}: ", rest="  ")
+        first, *rest = wrapped(f"{text}{unread}", width, first=f"{word}: ", rest="  ")
         yield [(tone, word), ("", first.removeprefix(word))]
         yield from toned("", rest)
-    elif found.verdict.allowed is None:
-        yield [("warn", "depends"), ("", f" on the order of LimitRanges: allowed, or refused: {found.verdict.message}")]
+    elif resize.verdict.allowed is None:
+        yield [
+            ("warn", "depends"),
+            ("", f" on the order of LimitRanges: allowed, or refused: {resize.verdict.message}"),
+        ]
     else:
-        yield [("bad", "refused"), ("", f": {found.verdict.message}")]
+        yield [("bad", "refused"), ("", f": {resize.verdict.message}")]
 
 
 def _fate(container: str, *, restart: bool) -> str:
@@ -79,12 +90,12 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Line
         yield [("", row(texts, widths))]
 
 
-def _class(found: Resize, width: int) -> Iterator[Line]:
-    if not found.qos:
+def _class(resize: Resize, width: int) -> Iterator[Line]:
+    if not resize.qos:
         return
     yield [("", "")]
-    if found.qos_after in {"", found.qos}:
-        yield [("", f"QoS class {found.qos}: a resize must keep it{', and does' if found.qos_after else ''}")]
+    if resize.qos_after in {"", resize.qos}:
+        yield [("", f"QoS class {resize.qos}: a resize must keep it{', and does' if resize.qos_after else ''}")]
     else:
-        text = f"QoS class {found.qos}: a resize must keep it; with these values it would be {found.qos_after}"
+        text = f"QoS class {resize.qos}: a resize must keep it; with these values it would be {resize.qos_after}"
         yield from toned("bad", wrapped(text, width, rest="  "))

@@ -11,25 +11,25 @@ from kubectl_kres.reports.policing.effects import PolicyEffect, PolicyEffects
 _SHOWN = 5
 
 
-def effect_lines(found: PolicyEffects, *, color: bool, width: int) -> Iterator[str]:
-    for line in lines(found, width):
+def effect_lines(policy_effects: PolicyEffects, *, color: bool, width: int) -> Iterator[str]:
+    for line in lines(policy_effects, width):
         yield draw(line, color=color)
 
 
-def lines(found: PolicyEffects, width: int) -> Iterator[Line]:
+def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
     """Each policy with its bindings, and what it makes of the pods that are there."""
-    if not found.policies:
-        blind = "as far as could be read " if not found.complete else ""
-        yield [("", f"{blind}no admission policy matches pods of namespace {found.namespace}")]
-    for place, effect in enumerate(found.policies):
+    if not policy_effects.policies:
+        blind = "as far as could be read " if not policy_effects.complete else ""
+        yield [("", f"{blind}no admission policy matches pods of namespace {policy_effects.namespace}")]
+    for place, effect in enumerate(policy_effects.policies):
         if place:
             yield [("", "")]
         yield from policy_lines(effect, width)
-    for binding, policy in found.dangling:
+    for binding, policy in policy_effects.dangling:
         yield [("warn", f"binding {binding} does nothing: policy {policy} does not exist")]
-    for one in found.unseen:
-        if one.required:
-            yield [("warn", f"not read: {one.kind}: {one.message or one.state}")]
+    for unseen in policy_effects.unseen:
+        if unseen.required:
+            yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
 
 
 def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
@@ -48,9 +48,9 @@ def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
     does = "pass" if effect.kind.startswith("Validating") else "carry what it sets"
     tone: Tone = "good" if effect.met == effect.pods else "warn"
     yield [(tone, f"  {effect.met} of {effect.pods} pods {does if effect.pods != 1 else _single(does)}")]
-    for one in effect.others[:_SHOWN]:
-        word = "would be refused" if one.refused else "warned" if effect.kind.startswith("Validating") else "differs"
-        yield from toned("", wrapped(f"{one.pod} {word}: {one.message}", width, first="  ", rest="    "))
+    for other in effect.others[:_SHOWN]:
+        word = "would be refused" if other.refused else "warned" if effect.kind.startswith("Validating") else "differs"
+        yield from toned("", wrapped(f"{other.pod} {word}: {other.message}", width, first="  ", rest="    "))
     if len(effect.others) > _SHOWN:
         yield [("quiet", f"  and {len(effect.others) - _SHOWN} more (-o json names all)")]
 

@@ -27,10 +27,10 @@ def brief(fit: Fit, more: str) -> Brief:
     """In few words. ``more``: the command that says more."""
     tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
-    said = [f"{fit.subject.full}{_tightest(fit)}", *[pods] * bool(pods)]
-    said += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
-    found = Brief(tone, _count(fit), f": {'; '.join(said)}", next=more)
-    return found if fit.enough else with_remedies(found, fit.remedies)
+    texts = [f"{fit.subject.full}{_tightest(fit)}", *[pods] * bool(pods)]
+    texts += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
+    brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
+    return brief if fit.enough else with_remedies(brief, fit.remedies)
 
 
 def denied_brief(denied: Denied, more: str) -> Brief:
@@ -61,14 +61,14 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
         yield from toned("quiet", wrapped(assumed.text, width, first="assumed: ", rest="  "))
-    for one in fit.unseen:
+    for unseen in fit.unseen:
         yield from toned(
-            "bad", wrapped(f"{one.kind}: {one.message or one.state}", width, first="not seen: ", rest="  ")
+            "bad", wrapped(f"{unseen.kind}: {unseen.message or unseen.state}", width, first="not seen: ", rest="  ")
         )
 
 
 def _unread(fit: Fit) -> bool:
-    return any(one.kind == "ResourceQuota" for one in fit.unseen)
+    return any(unseen.kind == "ResourceQuota" for unseen in fit.unseen)
 
 
 def _count(fit: Fit) -> str:

@@ -28,57 +28,66 @@ _FULL = 100
 _NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
 
 
-def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+def lines(
+    policy_explanation: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
     """Every line of the answer: verdict or name, what contradicts what, then the figures."""
-    for line in policy_lines(found, ascii_only=ascii_only, width=width):
+    for line in policy_lines(policy_explanation, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
-def row_of(found: PolicyExplanation) -> Row:
+def row_of(policy_explanation: PolicyExplanation) -> Row:
     """The row of one of many objects."""
-    said, tone = word(found)
-    if found.verdict is not None:
-        said = found.verdict.outcome
-    elif not found.complete:
-        said = f"{said}{AS_FAR_AS_SEEN}"
-    return Row(found.subject, said, tone, _gist(found))
+    outcome, tone = word(policy_explanation)
+    if policy_explanation.verdict is not None:
+        outcome = policy_explanation.verdict.outcome
+    elif not policy_explanation.complete:
+        outcome = f"{outcome}{AS_FAR_AS_SEEN}"
+    return Row(policy_explanation.subject, outcome, tone, _gist(policy_explanation))
 
 
-def brief(found: PolicyExplanation, more: str) -> Brief:
+def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    said, tone = word(found)
-    gist = "" if found.remedies else _gist(found)
-    if found.verdict is not None and found.verdict.allowed is not True:
-        gist = found.verdict.message
-    seen = "" if found.complete else PARTLY
-    text = f": {found.subject.full}{f': {gist}' if gist else ''}"
-    return with_remedies(Brief(tone, f"{said}{seen}", text, next=more), found.remedies)
+    words, tone = word(policy_explanation)
+    gist = "" if policy_explanation.remedies else _gist(policy_explanation)
+    if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
+        gist = policy_explanation.verdict.message
+    seen = "" if policy_explanation.complete else PARTLY
+    text = f": {policy_explanation.subject.full}{f': {gist}' if gist else ''}"
+    return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
 
 
-def word(found: PolicyExplanation) -> tuple[str, Tone]:
+def word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     """What the answer comes to, in a word, and its tone."""
-    if found.verdict is not None:
-        return verdict_word(found.verdict)
-    uses = [use for report in found.quotas for use in report.uses]
+    if policy_explanation.verdict is not None:
+        return verdict_word(policy_explanation.verdict)
+    uses = [use for report in policy_explanation.quotas for use in report.uses]
     if any(use.over for use in uses):
         return "over", "bad"
-    if found.contradictions:
+    if policy_explanation.contradictions:
         return "conflict", "warn"
     return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
 
 
-def _gist(found: PolicyExplanation) -> str:
-    if found.verdict is not None and found.verdict.allowed is not True:
-        first, *others = [one.text for one in found.remedies] or [found.verdict.message]
+def _gist(policy_explanation: PolicyExplanation) -> str:
+    if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
+        first, *others = [remedy.text for remedy in policy_explanation.remedies] or [policy_explanation.verdict.message]
         return f"{first} (and {len(others)} more)" if others else first
-    if found.contradictions and not any(use.over for report in found.quotas for use in report.uses):
-        more = f" (and {len(found.contradictions) - 1} more)" if len(found.contradictions) > 1 else ""
-        return f"{found.contradictions[0]}{more}"
-    if found.costs:
-        return "costs " + "; ".join(
-            ", ".join(f"{name} {value}" for name, value in cost.charge.requested.items()) for cost in found.costs
+    if policy_explanation.contradictions and not any(
+        use.over for report in policy_explanation.quotas for use in report.uses
+    ):
+        more = (
+            f" (and {len(policy_explanation.contradictions) - 1} more)"
+            if len(policy_explanation.contradictions) > 1
+            else ""
         )
-    uses = [use for report in found.quotas for use in report.uses if use.percent is not None]
+        return f"{policy_explanation.contradictions[0]}{more}"
+    if policy_explanation.costs:
+        return "costs " + "; ".join(
+            ", ".join(f"{name} {value}" for name, value in cost.charge.requested.items())
+            for cost in policy_explanation.costs
+        )
+    uses = [use for report in policy_explanation.quotas for use in report.uses if use.percent is not None]
     fullest = max(uses, key=lambda use: use.percent or 0, default=None)
     if fullest is None:
         return ""
@@ -88,69 +97,69 @@ def _gist(found: PolicyExplanation) -> str:
     return f"{fullest.name} is used to {fullest.percent}%"
 
 
-def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
-    yield from _head(found, width)
-    if found.contradictions:
+    yield from _head(policy_explanation, width)
+    if policy_explanation.contradictions:
         yield [("", "")]
         yield [("strong", "conflict")]
-        for text in found.contradictions:
+        for text in policy_explanation.contradictions:
             yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
-    if found.subject.kind == "Namespace":
-        yield from bounds_lines(found, width, ascii_only=ascii_only)
-    yield from _defaults(found.defaults, width)
-    if found.bare is not None:
-        yield from _bare(found.bare, found.subject, width)
+    if policy_explanation.subject.kind == "Namespace":
+        yield from bounds_lines(policy_explanation, width, ascii_only=ascii_only)
+    yield from _defaults(policy_explanation.defaults, width)
+    if policy_explanation.bare is not None:
+        yield from _bare(policy_explanation.bare, policy_explanation.subject, width)
     for system in systems():
-        yield from system.namespace_lines(found, width)
-    yield from _bands(found.bands, width)
-    for cost in found.costs:
-        yield from cost_lines(cost, _NOUNS.get(found.subject.kind, "object"), width=width)
-    if not found.costs and found.subject.kind in _NOUNS:
+        yield from system.namespace_lines(policy_explanation, width)
+    yield from _bands(policy_explanation.bands, width)
+    for cost in policy_explanation.costs:
+        yield from cost_lines(cost, _NOUNS.get(policy_explanation.subject.kind, "object"), width=width)
+    if not policy_explanation.costs and policy_explanation.subject.kind in _NOUNS:
         yield [("", "")]
-        known = not any(one.kind == "ResourceQuota" for one in found.unseen)
+        known = not any(unseen.kind == "ResourceQuota" for unseen in policy_explanation.unseen)
         yield [("quiet", "it costs no quota anything" if known else "what it costs quotas is not known")]
-    for report in found.quotas:
+    for report in policy_explanation.quotas:
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
-    for demand in found.demands:
-        yield from _demand(demand, width, seen=not blind(found.unseen))
+    for demand in policy_explanation.demands:
+        yield from _demand(demand, width, seen=not blind(policy_explanation.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
-        ("warn", "Warning: ", found.warnings),
-        ("quiet", "last changed: ", tuple(edited(found.edits))),
+        ("warn", "Warning: ", policy_explanation.warnings),
+        ("quiet", "last changed: ", tuple(edited(policy_explanation.edits))),
     )
-    yield from remarks(groups, found.assumptions, found.unseen, width)
+    yield from remarks(groups, policy_explanation.assumptions, policy_explanation.unseen, width)
 
 
-def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
-    verdict = found.verdict
+def _head(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
+    verdict = policy_explanation.verdict
     if verdict is None:
-        yield [("strong", found.subject.full)]
+        yield [("strong", policy_explanation.subject.full)]
         return
-    said, tone = word(found)
+    text, tone = word(policy_explanation)
     if verdict.allowed is True:
-        said = said if found.complete else f"{said}{PARTLY}"
-        counted = ", already counted in the quotas" if found.counted and found.costs else ""
-        first, *rest = wrapped(f"{said}: {found.subject.full}{counted}", width, rest="  ")
-        yield [(tone, said), ("", first[len(said) :])]
+        text = text if policy_explanation.complete else f"{text}{PARTLY}"
+        counted = ", already counted in the quotas" if policy_explanation.counted and policy_explanation.costs else ""
+        first, *rest = wrapped(f"{text}: {policy_explanation.subject.full}{counted}", width, rest="  ")
+        yield [(tone, text), ("", first[len(text) :])]
         yield from toned("", rest)
     else:
-        yield [(tone, said), ("", f": {verdict.message}")]
-    if verdict.allowed is not True and found.remedies:
-        yield from remedy_lines(found.remedies, "", width)
+        yield [(tone, text), ("", f": {verdict.message}")]
+    if verdict.allowed is not True and policy_explanation.remedies:
+        yield from remedy_lines(policy_explanation.remedies, "", width)
 
 
-def _defaults(found: Sequence[Default], width: int) -> Iterator[Line]:
-    if not found:
+def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:
+    if not defaults:
         return
-    label = min(_LABEL, max(size(f"{one.resource} {one.side[:-1]}") for one in found))
-    longest = min(_CELL, max(size(one.value) for one in found))
+    label = min(_LABEL, max(size(f"{default.resource} {default.side[:-1]}") for default in defaults))
+    longest = min(_CELL, max(size(default.value) for default in defaults))
     yield [("", "")]
     yield [("strong", "gives containers that state nothing")]
-    for one in found:
-        name = padded(clipped(f"{one.resource} {one.side[:-1]}", _LABEL), label)
-        head = f"  {name}  {padded(clipped(one.value, _CELL), longest)}  "
-        text = f"{one.source.field}{f', {one.derived}' if one.derived else ''}"
+    for default in defaults:
+        name = padded(clipped(f"{default.resource} {default.side[:-1]}", _LABEL), label)
+        head = f"  {name}  {padded(clipped(default.value, _CELL), longest)}  "
+        text = f"{default.source.field}{f', {default.derived}' if default.derived else ''}"
         yield from toned("", wrapped(text, width, first=head, rest=" " * size(head)))
 
 
@@ -175,7 +184,7 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  this quota has room for {own[0].fits}")]
-    if subject.kind == "Namespace" and any(one.values for one in bare.containers):
+    if subject.kind == "Namespace" and any(container.values for container in bare.containers):
         yield from tables(bare.containers, live=False, steps=False, width=width)
 
 
@@ -184,11 +193,11 @@ def _said(bare: Explanation) -> str:
     return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
 
 
-def _bands(found: Sequence[Band], width: int) -> Iterator[Line]:
-    types = list(dict.fromkeys(band.type for band in found))
-    rows = {band: _cells(band) for band in found}
+def _bands(bands: Sequence[Band], width: int) -> Iterator[Line]:
+    types = list(dict.fromkeys(band.type for band in bands))
+    rows = {band: _cells(band) for band in bands}
     widths = [max(size(head), *(size(row[at]) for row in rows.values())) for at, head in enumerate(_HEADS) if rows]
-    names = [*(band.resource for band in found), *(f"each {type_}"[2:] for type_ in types)]
+    names = [*(band.resource for band in bands), *(f"each {type_}"[2:] for type_ in types)]
     label = min(_LABEL, max(map(size, names), default=0))
     for type_ in types:
         yield [("", "")]

@@ -37,14 +37,14 @@ def brief(report: QuotaReport, flags: str) -> Brief:
     drifted = next((use for use in uses if use.drift is not None), None)
     fullest = uses[0].percent or 0 if uses else 0
     word, tone = _word(report, fullest)
-    said = [f"{one.name} {one.used or '?'} of {one.hard} ({one.percent or 0}%)" for one in uses[:_BRIEFLY]]
-    said += [f"and {len(uses) - _BRIEFLY} more"] * (len(uses) > _BRIEFLY)
+    texts = [f"{use.name} {use.used or '?'} of {use.hard} ({use.percent or 0}%)" for use in uses[:_BRIEFLY]]
+    texts += [f"and {len(uses) - _BRIEFLY} more"] * (len(uses) > _BRIEFLY)
     if drifted is not None and drifted.drift is not None:
-        said.append(f"{drifted.name}: {drift_words(drifted.drift)}")
-    said = [*report.faults, *said]
+        texts.append(f"{drifted.name}: {drift_words(drifted.drift)}")
+    texts = [*report.faults, *texts]
     ours = report.subject.kind == "ResourceQuota" and not report.supposed
     more = f"{about('quota', report.subject, kind=False)} --by workload{f' {flags}' if flags else ''}" if ours else ""
-    return Brief(tone, word, f": {report.subject.full}: {', '.join(said) or 'limits nothing'}", next=more)
+    return Brief(tone, word, f": {report.subject.full}: {', '.join(texts) or 'limits nothing'}", next=more)
 
 
 def _word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
@@ -169,21 +169,21 @@ def drift_words(drift: Drift) -> str:
 def _shares(report: QuotaReport, width: int) -> Iterator[Line]:
     """For each name who uses it, the largest first."""
     for use in report.uses:
-        held = [share for share in report.shares if use.name in share.usage]
-        if not held:
+        usage_shares = [share for share in report.shares if use.name in share.usage]
+        if not usage_shares:
             continue
-        held.sort(key=lambda share: (-share.percents[use.name], share.who))
+        usage_shares.sort(key=lambda share: (-share.percents[use.name], share.who))
         yield [("", "")]
         yield [("strong", f"  {use.name}"), ("quiet", f" by {report.by}")]
-        yield from _share_rows(use, held, width)
+        yield from _share_rows(use, usage_shares, width)
 
 
-def _share_rows(use: Use, held: Sequence[UsageShare], width: int) -> Iterator[Line]:
-    amounts = [clipped(share.usage[use.name], _CELL) for share in held]
+def _share_rows(use: Use, usage_shares: Sequence[UsageShare], width: int) -> Iterator[Line]:
+    amounts = [clipped(share.usage[use.name], _CELL) for share in usage_shares]
     amount = max(map(size, amounts))
     room = max(16, width - amount - 26)
-    label = min(room, max(size(share.who) for share in held))
-    for share, text in zip(held, amounts, strict=True):
+    label = min(room, max(size(share.who) for share in usage_shares))
+    for share, text in zip(usage_shares, amounts, strict=True):
         pods = f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.who.startswith("Pod/") else ""
         who = padded(clipped(share.who, label), label)
         yield [("", f"    {who}  {padded(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]

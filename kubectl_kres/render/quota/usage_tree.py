@@ -61,14 +61,16 @@ def _drawn(row: TreeRow, label: int, amount: int, width: int) -> Iterator[Line]:
 
 def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator[TreeRow]:
     """The nodes that use a name, the largest first, each with what is in it."""
-    held = sorted((node for node in nodes if name in node.usage), key=lambda node: (-_nano(node, name), node.who))
-    for _, group in groupby(held, key=lambda node: _likeness(node, name)):
+    usage_nodes = sorted(
+        (node for node in nodes if name in node.usage), key=lambda node: (-_nano(node, name), node.who)
+    )
+    for _, group in groupby(usage_nodes, key=lambda node: _likeness(node, name)):
         alike = list(group)
         node = alike[0]
         more = f"and {len(alike) - 1} more like it, each" if len(alike) > 1 else more_of(node, name)
         yield TreeRow(depth, label_of(node), node.usage[name], node.percents.get(name), more)
         # What has no values, as a count of pods, is told by workload.
-        if any(_has_values(one, name) for one in node.inside):
+        if any(_has_values(usage_node, name) for usage_node in node.inside):
             yield from tree_rows(node.inside, name, depth + 1)
 
 
@@ -81,12 +83,13 @@ def _likeness(node: UsageNode, name: str) -> object:
     if node.subject is None or node.subject.kind != "Pod" or not node.inside:
         return id(node)
     return node.usage[name], tuple(
-        (one.role, one.who, one.usage.get(name), one.set_by.get(name)) for one in node.inside
+        (usage_node.role, usage_node.who, usage_node.usage.get(name), usage_node.set_by.get(name))
+        for usage_node in node.inside
     )
 
 
 def _has_values(node: UsageNode, name: str) -> bool:
-    return name in node.set_by or any(_has_values(one, name) for one in node.inside)
+    return name in node.set_by or any(_has_values(usage_node, name) for usage_node in node.inside)
 
 
 def label_of(node: UsageNode) -> str:
@@ -107,11 +110,11 @@ def more_of(node: UsageNode, name: str) -> str:
     return f"{node.pods} pod{'s' * (node.pods != 1)}" if many else ""
 
 
-def setter_words(found: SetBy) -> str:
+def setter_words(set_by: SetBy) -> str:
     """The rule, and the object that it looked at unless that is the manifest itself."""
-    if found.note:
-        return f"differs from what would be set today: {found.note}"
-    if not found.rule:
+    if set_by.note:
+        return f"differs from what would be set today: {set_by.note}"
+    if not set_by.rule:
         return "not known by whom"
-    source = found.source
-    return found.rule if source is None or own(found.rule) else f"{found.rule} of {source.ref}"
+    source = set_by.source
+    return set_by.rule if source is None or own(set_by.rule) else f"{set_by.rule} of {source.ref}"

@@ -34,18 +34,18 @@ class TektonText(RenderSystem):
 
             yield from condition_lines(explanation.tekton, explanation.verdict, width)
 
-    def namespace_lines(self, found: PolicyExplanation, width: int) -> Iterator[Line]:
-        if found.tekton:
+    def namespace_lines(self, policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
+        if policy_explanation.tekton:
             from kubectl_kres.render.tekton.merged import merged_lines
 
-            yield from merged_lines(found.tekton, width)
+            yield from merged_lines(policy_explanation.tekton, width)
 
     def refusal_texts(self, denied: Denied) -> Iterator[tuple[str, str]]:
         if denied.tekton is None:
             return
         from kubectl_kres.render.tekton.taskrun import never_text, waiting_texts
 
-        yield from (("never", never_text(one)) for one in denied.tekton.never)
+        yield from (("never", never_text(too_much)) for too_much in denied.tekton.never)
         if denied.tekton.waiting is not None:
             fits = denied.verdict.allowed is True
             yield from (("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=fits))

@@ -19,8 +19,8 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
-    for one in part.never:
-        yield from toned("bad", wrapped(never_text(one), width, first="never:  ", rest=_INDENT))
+    for too_much in part.never:
+        yield from toned("bad", wrapped(never_text(too_much), width, first="never:  ", rest=_INDENT))
     if part.problem is not None:
         # A Task has no condition, nor has a run that no controller has seen.
         label = "status: " if part.status or part.problem.stage in _UNSTORED else "would become: "
@@ -64,9 +64,11 @@ def waiting_texts(waiting: Waiting, *, fits: bool) -> Iterator[str]:
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
 
 
-def never_text(one: TooMuch) -> str:
+def never_text(too_much: TooMuch) -> str:
     """That a pod cannot fit, whoever else goes."""
-    return f"it asks for {one.requested} of {one.resource}, quota {one.quota} has {one.hard} in total"
+    return (
+        f"it asks for {too_much.requested} of {too_much.resource}, quota {too_much.quota} has {too_much.hard} in total"
+    )
 
 
 def time_text(seconds: int) -> str:

@@ -15,10 +15,10 @@ def gauge(percent: int | None, room: int, *, over: bool, ascii_only: bool) -> st
 
     percent None: there is nothing to be a part of, and so no figure.
     """
-    said = " over" if over else ""
+    text = " over" if over else ""
     if percent is None:
-        return f" {said}" if said else ""
-    figures = f" {percent:>3}%{said}" if percent < _ABSURD else " over"
+        return f" {text}" if text else ""
+    figures = f" {percent:>3}%{text}" if percent < _ABSURD else " over"
     cells = min(_CELLS, room - 2 - len(figures))
     drawn = bar(percent, cells, ascii_only=ascii_only) if cells >= _CELLS // 3 else ""
     return f"  {drawn}{figures}" if drawn else f" {figures}"

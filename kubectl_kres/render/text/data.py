@@ -45,9 +45,9 @@ _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _HALF = re.compile(r"\\uD[89A-F]")
 
 
-def to_json(found: Any) -> str:
+def to_json(value: Any) -> str:
     """Indented. What a terminal may obey is escaped, which changes nothing for a program that reads it."""
-    shown = msgspec.json.format(_encoded(found), indent=2).decode()
+    shown = msgspec.json.format(_encoded(value), indent=2).decode()
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
 
 
@@ -57,27 +57,27 @@ class Item(Struct, frozen=True):
     text: str
 
 
-def item(found: Any) -> Item:
+def item(value: Any) -> Item:
     """As it stands in a document."""
-    shown = to_json(found).replace("\n", "\n    ")
+    shown = to_json(value).replace("\n", "\n    ")
     return Item(f"    {shown}")
 
 
-def _encoded(found: Any) -> bytes:
+def _encoded(value: Any) -> bytes:
     """As JSON. Half a surrogate pair, which a file can hold, becomes U+FFFD, as Go reads it."""
     try:
-        return msgspec.json.encode(found)
+        return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        text = json.dumps(msgspec.to_builtins(found), ensure_ascii=False)
+        text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
         return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
 
 
-def to_yaml(found: Any) -> str:
+def to_yaml(value: Any) -> str:
     """Block style. Texts keep their characters unless a terminal may obey one, then all of ASCII's are escaped."""
     import yaml  # noqa: PLC0415 - costs 15 ms that only this format needs
 
-    shown: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=10_000)
+    shown: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
     if plain(shown, keep_newlines=True) == shown and not _HALF.search(shown):
         return shown
-    whole = msgspec.json.decode(_encoded(found))
+    whole = msgspec.json.decode(_encoded(value))
     return str(yaml.safe_dump(whole, sort_keys=False, allow_unicode=False, width=10_000))

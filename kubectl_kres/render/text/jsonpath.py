@@ -35,10 +35,10 @@ class Path(NamedTuple):
     steps: tuple[Step, ...]
 
     def values(self, current: Any) -> list[Any]:
-        found = [current]
+        result = [current]
         for step in self.steps:
-            found = [value for one in found for value in step(one)]
-        return found
+            result = [value for item in result for value in step(item)]
+        return result
 
 
 class Range(NamedTuple):
@@ -155,11 +155,11 @@ def _steps(text: str, template: str) -> Iterator[Step]:
             yield _all
             rest = rest[2:]
         else:
-            found = _FIELD.match(rest.removeprefix("."))
-            if found is None:
+            match = _FIELD.match(rest.removeprefix("."))
+            if match is None:
                 raise _fault(template, f"unrecognized character in action: {rest[:1]!r}")
-            yield _field(re.sub(r"\\(.)", r"\1", found[0]))
-            rest = rest.removeprefix(".")[found.end() :]
+            yield _field(re.sub(r"\\(.)", r"\1", match[0]))
+            rest = rest.removeprefix(".")[match.end() :]
 
 
 def _bracket(text: str, template: str) -> tuple[str, str]:
@@ -183,7 +183,7 @@ def _chosen(inside: str, template: str) -> Step:
     if inside.startswith("?(") and inside.endswith(")"):
         return _filtered(inside[2:-1], template)
     steps = [_part(part.strip(), template) for part in _split(inside)]
-    return lambda value: (found for step in steps for found in step(value))
+    return lambda value: (item for step in steps for item in step(value))
 
 
 def _split(text: str) -> list[str]:
@@ -194,11 +194,11 @@ def _split(text: str) -> list[str]:
 def _part(text: str, template: str) -> Step:
     if _QUOTED.fullmatch(text):
         return _field(_unquoted(text))
-    if found := re.fullmatch(r"(-?\d+)?(?::(-?\d+)?)?(?::(\d+)?)?", text):
-        if ":" not in text and found[1]:
-            return _index(int(found[1]))
+    if match := re.fullmatch(r"(-?\d+)?(?::(-?\d+)?)?(?::(\d+)?)?", text):
+        if ":" not in text and match[1]:
+            return _index(int(match[1]))
         if ":" in text:
-            bounds = slice(*(int(part) if part else None for part in found.groups()))
+            bounds = slice(*(int(part) if part else None for part in match.groups()))
             return lambda value: iter(value[bounds] if isinstance(value, list) else ())
     if _FIELD.fullmatch(text):
         return _field(text)
@@ -230,27 +230,27 @@ def _all(value: Any) -> Iterator[Any]:
 
 def _descendants(value: Any) -> Iterator[Any]:
     yield value
-    for one in _all(value):
-        yield from _descendants(one)
+    for item in _all(value):
+        yield from _descendants(item)
 
 
 def _filtered(text: str, template: str) -> Step:
-    found = _FILTER.fullmatch(text)
-    if found is None:
+    match = _FILTER.fullmatch(text)
+    if match is None:
         raise _fault(template, f"invalid filter {text}")
-    left, operator = _operand(found["left"], template), found["operator"]
-    right = _operand(found["right"], template) if operator else None
+    left, operator = _operand(match["left"], template), match["operator"]
+    right = _operand(match["right"], template) if operator else None
 
     def step(value: Any) -> Iterator[Any]:
-        for one in _all(value):
-            first = left(one)
+        for item in _all(value):
+            first = left(item)
             if right is None:
                 if first:
-                    yield one
+                    yield item
                 continue
-            second = right(one)
+            second = right(item)
             if first and second and _compares(first[0], operator, second[0]):
-                yield one
+                yield item
 
     return step
 
@@ -276,12 +276,12 @@ def _compares(left: Any, operator: str, right: Any) -> bool:
     if not numbers and not (isinstance(left, str) and isinstance(right, str)):
         return operator == "!="
     tests: dict[str, Callable[[Any, Any], bool]] = {
-        "==": lambda one, other: one == other,
-        "!=": lambda one, other: one != other,
-        "<": lambda one, other: one < other,
-        "<=": lambda one, other: one <= other,
-        ">": lambda one, other: one > other,
-        ">=": lambda one, other: one >= other,
+        "==": lambda value, other: value == other,
+        "!=": lambda value, other: value != other,
+        "<": lambda value, other: value < other,
+        "<=": lambda value, other: value <= other,
+        ">": lambda value, other: value > other,
+        ">=": lambda value, other: value >= other,
     }
     return tests[operator](left, right)
 
@@ -301,7 +301,7 @@ def columns(text: str) -> Columns:
     """
     if not text:
         raise UsageError("custom-columns format specified but no custom columns given")
-    found: list[tuple[str, Path]] = []
+    pairs: list[tuple[str, Path]] = []
     for part in _outside_brackets(text):
         head, colon, path = part.partition(":")
         if not colon or not head:
@@ -309,8 +309,8 @@ def columns(text: str) -> Columns:
         inner = path.removeprefix("{").removesuffix("}")
         if not inner:
             raise UsageError(f"unexpected path string, expected a 'name1.name2' or '.name1.name2', not {plain(path)}")
-        found.append((head, _path(inner if inner[0] in ".[$@" else f".{inner}", path)))
-    return tuple(found)
+        pairs.append((head, _path(inner if inner[0] in ".[$@" else f".{inner}", path)))
+    return tuple(pairs)
 
 
 def _outside_brackets(text: str) -> list[str]:

@@ -18,23 +18,23 @@ def remarks(
 ) -> Iterator[Line]:
     """An empty line, then each text behind the label of its group; nothing if there is no text."""
     texts = [
-        (tone, label, said)
-        for tone, label, said in (
-            *((tone, label, said) for tone, label, group in groups for said in group),
-            *(("quiet", "assumed: ", one.text) for one in assumptions),
-            *(("bad", "not seen: ", unseen_text(one)) for one in unseen),
+        (tone, label, text)
+        for tone, label, text in (
+            *((tone, label, text) for tone, label, group in groups for text in group),
+            *(("quiet", "assumed: ", assumption.text) for assumption in assumptions),
+            *(("bad", "not seen: ", unseen_text(unseen)) for unseen in unseen),
         )
     ]
     if texts:
         yield [("", "")]
-    for tone, label, said in texts:
-        yield from toned(tone, wrapped(said, width, first=label, rest="  "))
+    for tone, label, text in texts:
+        yield from toned(tone, wrapped(text, width, first=label, rest="  "))
 
 
-def unseen_text(one: Unseen) -> str:
+def unseen_text(unseen: Unseen) -> str:
     """What could not be read and where, in the server's words if it said why."""
-    where = f" in {one.namespace}" if one.namespace else ""
-    return f"{one.kind}{f' {one.name}' if one.name else ''}{where}: {one.message or one.state}"
+    where = f" in {unseen.namespace}" if unseen.namespace else ""
+    return f"{unseen.kind}{f' {unseen.name}' if unseen.name else ''}{where}: {unseen.message or unseen.state}"
 
 
 def edited(edits: Mapping[str, LastEdit]) -> Iterator[str]:

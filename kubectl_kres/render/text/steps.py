@@ -31,7 +31,7 @@ def own(rule: str) -> bool:
 
 def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
     """One entry after the other: what changed by which rule, then the source, then what the rule says."""
-    shown = [one for one, then in zip_longest(entries, entries[1:]) if not _told_by(then, one)]
+    shown = [entry for entry, then in zip_longest(entries, entries[1:]) if not _told_by(then, entry)]
     for number, entry in enumerate(shown, 1):
         head, *more = _texts(entry)
         yield from toned("", wrapped(head, width, first=f"    {number}. ", rest=_INDENT))
@@ -69,8 +69,8 @@ def text(entry: Entry) -> str:
         case Derive():
             return f"{entry.value} by {entry.rule}{_division(entry)}"
         case Check():
-            said = f"{entry.observed} against {entry.bound}" if entry.observed and entry.bound else entry.bound
-            return f"{entry.rule} {'passes' if entry.passed else 'refuses'}{f': {said}' if said else ''}"
+            text = f"{entry.observed} against {entry.bound}" if entry.observed and entry.bound else entry.bound
+            return f"{entry.rule} {'passes' if entry.passed else 'refuses'}{f': {text}' if text else ''}"
 
 
 def _division(entry: Derive) -> str:

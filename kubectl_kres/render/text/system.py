@@ -32,7 +32,7 @@ class RenderSystem:
         """Below what the pod costs the quotas."""
         yield from ()
 
-    def namespace_lines(self, found: PolicyExplanation, width: int) -> Iterator[Line]:
+    def namespace_lines(self, policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
         """Below what a pod of one container gets."""
         yield from ()
 

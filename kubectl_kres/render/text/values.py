@@ -17,19 +17,21 @@ _LABEL, CELL = 26, 20
 def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
     """A table for each container, with the same columns throughout; ``live``: with what the live pod has."""
     heads = ("WRITTEN", "TODAY", "LIVE") if live else ("WRITTEN", "STORED")
-    rows = [value for one in containers for value in one.values]
+    rows = [value for container in containers for value in container.values]
     texts = [_cells(value, live=live) for value in rows]
     widths = [max([len(head), *(size(text[index]) for text in texts)]) for index, head in enumerate(heads)]
-    label = max([16, *(size(title(one)) - 2 for one in containers), *(size(_label(value)) for value in rows)])
+    label = max(
+        [16, *(size(title(container)) - 2 for container in containers), *(size(_label(value)) for value in rows)]
+    )
     table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width)
-    for one in containers:
+    for container in containers:
         yield [("", "")]
-        yield from placed("strong", title(one), table.label + 2, table.heads(heads), width)
-        if one.note:
-            yield from toned("warn", wrapped(one.note, width, first="  ", rest="  "))
-        if not one.values:
+        yield from placed("strong", title(container), table.label + 2, table.heads(heads), width)
+        if container.note:
+            yield from toned("warn", wrapped(container.note, width, first="  ", rest="  "))
+        if not container.values:
             yield [("quiet", "  no requests, no limits")]
-        for value in one.values:
+        for value in container.values:
             yield from table.lines(value)
 
 
@@ -94,10 +96,10 @@ def orders(order: Sequence[str], listed: Sequence[str]) -> str:
     return f", if {' and '.join(parts)}" if parts else ""
 
 
-def answer(one: ContainerValues, value: ResourceValue, width: int) -> Iterator[Line]:
+def answer(container_values: ContainerValues, value: ResourceValue, width: int) -> Iterator[Line]:
     """One value, then everything that happened to it."""
     stored = " or ".join([value.value or "nothing", *(other.value for other in value.alternatives)])
-    yield [("strong", f"{one.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
+    yield [("strong", f"{container_values.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
     set_by = f"{value.rule}  {shown_source(value.source)}".strip()
     if set_by:
         yield from toned("", wrapped(set_by, width, first="set by   ", rest=" " * 9))

@@ -16,40 +16,40 @@ _KEYED = ("limits", "requests", "overhead", "annotations")
 
 def yaml_lines(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Each line with the path of what it holds, as the server writes paths. Keys are sorted, as kubectl prints them."""
-    found: list[tuple[str, str]] = []
-    _mapping(document, "", "", found)
-    return found
+    pairs: list[tuple[str, str]] = []
+    _mapping(document, "", "", pairs)
+    return pairs
 
 
-def _mapping(node: Mapping[str, Any], indent: str, path: str, found: list[tuple[str, str]]) -> None:
+def _mapping(node: Mapping[str, Any], indent: str, path: str, pairs: list[tuple[str, str]]) -> None:
     keyed = path.endswith(_KEYED)
     for key in sorted(node):
         value = node[key]
         at = f"{path}[{key}]" if keyed else f"{path}.{key}" if path else key
         head = f"{indent}{scalar(key)}:"
         if isinstance(value, str):
-            found.append((f"{head} {scalar(value)}", at))
+            pairs.append((f"{head} {scalar(value)}", at))
         elif isinstance(value, Mapping):
-            found.append((f"{head} {{}}" if not value else head, at))
-            _mapping(value, f"{indent}  ", at, found)
+            pairs.append((f"{head} {{}}" if not value else head, at))
+            _mapping(value, f"{indent}  ", at, pairs)
         elif isinstance(value, Sequence):
-            found.append((f"{head} []" if not value else head, at))
-            _sequence(value, indent, at, found)
+            pairs.append((f"{head} []" if not value else head, at))
+            _sequence(value, indent, at, pairs)
         else:
-            found.append((f"{head} {scalar(value)}", at))
+            pairs.append((f"{head} {scalar(value)}", at))
 
 
-def _sequence(items: Sequence[Any], indent: str, path: str, found: list[tuple[str, str]]) -> None:
+def _sequence(items: Sequence[Any], indent: str, path: str, pairs: list[tuple[str, str]]) -> None:
     for index, item in enumerate(items):
         at = f"{path}[{index}]"
         if not isinstance(item, Mapping):
-            found.append((f"{indent}- {scalar(item)}", at))
+            pairs.append((f"{indent}- {scalar(item)}", at))
             continue
-        first = len(found)
-        _mapping(item, f"{indent}  ", at, found)
-        if len(found) > first:
-            line, place = found[first]
-            found[first] = f"{indent}- {line[len(indent) + 2 :]}", place
+        first = len(pairs)
+        _mapping(item, f"{indent}  ", at, pairs)
+        if len(pairs) > first:
+            line, place = pairs[first]
+            pairs[first] = f"{indent}- {line[len(indent) + 2 :]}", place
 
 
 def scalar(value: Any) -> str:

@@ -32,35 +32,35 @@ class Brief(NamedTuple):
     next: str = ""
 
 
-def lines(found: Brief, *, color: bool = False) -> Iterator[str]:
+def lines(brief: Brief, *, color: bool = False) -> Iterator[str]:
     """Each on one line, however long."""
-    for line in _lines(found):
+    for line in _lines(brief):
         yield draw(line, color=color)
 
 
-def _lines(found: Brief) -> Iterator[Line]:
-    yield [(found.tone, found.word), ("", found.text)]
-    how = {"   run: ": found.run} if found.run else {"   how: ": found.how}
-    for label, text in {"remedy: ": found.remedy, **how, "    or: ": found.other, "  next: ": found.next}.items():
+def _lines(brief: Brief) -> Iterator[Line]:
+    yield [(brief.tone, brief.word), ("", brief.text)]
+    how = {"   run: ": brief.run} if brief.run else {"   how: ": brief.how}
+    for label, text in {"remedy: ": brief.remedy, **how, "    or: ": brief.other, "  next: ": brief.next}.items():
         if text:
             yield [("strong", label), ("", text)]
-    if found.warning:
-        yield [("warn", found.warning)]
+    if brief.warning:
+        yield [("warn", brief.warning)]
 
 
-def with_remedies(found: Brief, remedies: Sequence[Remedy]) -> Brief:
+def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     """With the first remedy, the second one, and who uses the quota that is full."""
     if not remedies:
-        return found
+        return brief
     first, *others = remedies
     more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-    ask = next((one.ask for one in remedies if one.ask), "")
-    return found._replace(
+    ask = next((remedy.ask for remedy in remedies if remedy.ask), "")
+    return brief._replace(
         remedy=first.text,
         run=" && ".join(first.commands),
         how=first.why,
         other=f"{others[0].text}{more}" if others else "",
-        next=ask or found.next,
+        next=ask or brief.next,
     )
 
 

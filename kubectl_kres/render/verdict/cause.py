@@ -36,10 +36,11 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         of = _object(finding)
         if finding.rule == "quota/exceeded":
             if of not in told:
-                yield f"{of} is short by {_listed(f'{short_by(one)} of {one.resource}' for one in exceeded[of])}"
+                lacking = _listed(f"{short_by(finding)} of {finding.resource}" for finding in exceeded[of])
+                yield f"{of} is short by {lacking}"
         elif finding.rule == "quota/must-specify":
             if of not in told:
-                yield f"{of} requires {_listed(one.resource for one in stated[of])} on every container"
+                yield f"{of} requires {_listed(finding.resource for finding in stated[of])} on every container"
         else:
             yield _other(finding, names)
             continue

@@ -26,10 +26,13 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
     if word == "admitted":
         text += _admitted(explanation)
     else:
-        names = {"spec": LEVEL, **{one.path: one.name for one in reversed(explanation.containers) if one.name}}
+        names = {
+            "spec": LEVEL,
+            **{container.path: container.name for container in reversed(explanation.containers) if container.name},
+        }
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
     if seen:
-        kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
+        kinds = dict.fromkeys(unseen.kind for unseen in explanation.unseen if unseen.required)
         text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
     return tone, f"{word}{seen}", text
 
@@ -66,7 +69,9 @@ def at_maximum(reach: Autoscaled) -> str:
     who = f"autoscaler {reach.autoscaler}"
     if reach.fits >= reach.most:
         return f"{who}: all {reach.most} replicas that it may ask for fit"
-    lacks = ", ".join(f"quota {one.quota} lacks {one.short} of {one.resource}" for one in reach.lacks)
+    lacks = ", ".join(
+        f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
+    )
     return f"{who}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
@@ -127,7 +132,7 @@ def _admitted(explanation: Explanation) -> str:
 
 def _drift(explanation: Explanation) -> str:
     """How many live values admission would not set today."""
-    count = sum(1 for one in explanation.containers for value in one.values if value.note)
+    count = sum(1 for container in explanation.containers for value in container.values if value.note)
     if not count:
         return ""
     return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"

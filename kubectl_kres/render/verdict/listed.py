@@ -80,14 +80,14 @@ class PrintedTable:
         """The next rows. ``name``: what an object is called; ``more``: others may follow."""
         if not rows:
             return
-        found = [_cells(row, name, wide=self._wide) for row in rows]
-        drawn = [tuple(map(shown, texts)) for texts in found]
+        pairs = [_cells(row, name, wide=self._wide) for row in rows]
+        drawn = [tuple(map(shown, texts)) for texts in pairs]
         sizes = [tuple(map(cells, texts)) for texts in drawn]
         heads, widths = self._heads, self._widths
         begun = bool(widths)
         if not begun:
             # What the rows that follow have is not known: then no column is left out.
-            used = (at for at in range(len(heads)) if more or at >= _LAST or any(row[at] for row in found))
+            used = (at for at in range(len(heads)) if more or at >= _LAST or any(row[at] for row in pairs))
             widths.update((at, size(heads[at])) for at in used)
         for at in widths:
             widths[at] = max(widths[at], *(taken[at] for taken in sizes))
@@ -95,7 +95,7 @@ class PrintedTable:
             yield from self._cut([("", heads[at]) for at in widths])
         *before, last = widths
         room = self._width - sum(widths[at] + len(_GAP) for at in before)
-        for row, texts, safe, taken in zip(rows, found, drawn, sizes, strict=True):
+        for row, texts, safe, taken in zip(rows, pairs, drawn, sizes, strict=True):
             if self._width and (taken[last] or 1) > room:
                 yield from self._cut([(row.tone if at == _OUTCOME else "", texts[at] or "-") for at in widths])
             else:
@@ -115,8 +115,8 @@ class PrintedTable:
 
 
 def _cells(row: Row, name: Callable[[ObjectRef], str], *, wide: bool) -> tuple[str, ...]:
-    found = (row.ref.namespace, name(row.ref), row.ready, row.quality, row.outcome, row.why)
-    return (*found, row.remedy) if wide else found
+    texts = (row.ref.namespace, name(row.ref), row.ready, row.quality, row.outcome, row.why)
+    return (*texts, row.remedy) if wide else texts
 
 
 def _drawn(line: Line, widths: Iterable[int], width: int, *, color: bool) -> Iterator[str]:

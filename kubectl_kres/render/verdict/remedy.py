@@ -30,7 +30,7 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
                 yield [("strong", f"{_INDENT}{command}")]
         if remedy.why:
             yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
-    asks = dict.fromkeys(one.ask for one in remedies if one.ask)
+    asks = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
     for ask in asks if commands else ():
         yield [("quiet", "who uses it: "), ("strong", ask)]
 

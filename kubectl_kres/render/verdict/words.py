@@ -35,7 +35,7 @@ def message_of(verdict: Verdict) -> str:
 
 def blind(unseen: Iterable[Unseen]) -> bool:
     """Whether LimitRanges could not be read, which may fill in what is not stated."""
-    return any(one.kind == "LimitRange" for one in unseen)
+    return any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
 def partly(message: str, unseen: Iterable[Unseen]) -> str:

@@ -49,8 +49,8 @@ def claim_severity(report: ClaimReport) -> Severity:
 def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
     """When the condition that decides came to be as it is; else when the claim was created."""
     decides = "Exhausted" if report.state in WAITING else "Ready"
-    found = {one.type: one.last_transition_time for one in claim.status.conditions or ()}
-    return found.get(decides) or report.created
+    result = {condition.type: condition.last_transition_time for condition in claim.status.conditions or ()}
+    return result.get(decides) or report.created
 
 
 def _claims(scene: AreaInput) -> Made:
@@ -62,7 +62,7 @@ def _claims(scene: AreaInput) -> Made:
         counts[report.state] = counts.get(report.state, 0) + 1
     problems = [_claim(claim, report) for claim, report in rows if claim_severity(report)]
     order = list(CLAIM_STATES)
-    problems.sort(key=lambda one: (one.severity != "bad", order.index(one.state)))
+    problems.sort(key=lambda problem: (problem.severity != "bad", order.index(problem.state)))
     parts = parts_of(counts, CLAIM_STATES)
     area = OverviewArea("claims", "ResourcePoolClaim", len(rows), parts, problems=tuple(problems[:MOST]))
 
@@ -71,13 +71,15 @@ def _claims(scene: AreaInput) -> Made:
         if claim is None or len(index.of_pool(claim.spec.pool)) > FEW:
             return ()
         ways = claim_detail(making, claim).ways
-        return tuple(Remedy(way.text, commands=tuple(one.command for one in way.deeds if one.command)) for way in ways)
+        return tuple(
+            Remedy(way.text, commands=tuple(deed.command for deed in way.deeds if deed.command)) for way in ways
+        )
 
     return Made(area, remedies)
 
 
 def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
-    behind = tuple(one.name for one in report.amounts if one.behind is not None)
+    behind = tuple(amount.name for amount in report.amounts if amount.behind is not None)
     return Problem(
         "claims",
         report.subject,
@@ -116,7 +118,7 @@ def _pools(scene: AreaInput) -> Made:
         counts[state] = counts.get(state, 0) + 1
         if POOL_STATES[state]:
             problems.append(_pool(report, state))
-    problems.sort(key=lambda one: list(POOL_STATES).index(one.state))
+    problems.sort(key=lambda problem: list(POOL_STATES).index(problem.state))
     parts = parts_of(counts, POOL_STATES)
     return Made(OverviewArea("pools", "ResourcePool", len(reports), parts, problems=tuple(problems[:MOST])))
 

@@ -59,8 +59,8 @@ class _Space(NamedTuple):
     store: Store
 
 
-def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, found: ChangeReport) -> Altered:
-    """``found``: the report of the outcome. A step that the server refuses alters nothing."""
+def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, change_report: ChangeReport) -> Altered:
+    """``change_report``: the report of the outcome. A step that the server refuses alters nothing."""
     put: list[tuple[str, Any]] = []
     gone: list[ObjectRef] = []
     aimed = {
@@ -69,14 +69,18 @@ def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, fou
         if not sent.refused
     }
     aimed = {ref for ref in aimed if ref.kind not in POOLED}
-    concerned = aimed | {one.subject for one in found.workloads} | {one.quota for one in found.quotas}
+    concerned = (
+        aimed
+        | {workload.subject for workload in change_report.workloads}
+        | {quota.quota for quota in change_report.quotas}
+    )
     for name in outcome.after.spaces:
         namespace, _ = outcome.after.spaces[name]
         states = outcome.after.states(name)
         ends = [namespace.end(state) for state in states]
         if not ends:
             continue
-        at = min(range(len(ends)), key=lambda one: sum(workload.pods for workload in ends[one].workloads))
+        at = min(range(len(ends)), key=lambda number: sum(workload.pods for workload in ends[number].workloads))
         space = _Space(name, namespace.tables.worlds[states[at].world], ends[at], store)
         for ref in sorted(concerned, key=str):
             if ref.namespace == name:
@@ -101,9 +105,9 @@ def _changed(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list
         there = space.store.get(ref.kind, ref.name, ref.namespace) is not None
         return [], [ref] if there else []
     if ref.kind == "ResourceQuota":
-        end = next((one for one in space.end.quotas if one.name == ref.name), None)
+        end = next((quota for quota in space.end.quotas if quota.name == ref.name), None)
         return [(ref.kind, _counted(_typed(raw, ref), end))], []
-    workload = next((one for one in space.end.workloads if one.key == (ref.kind, ref.name)), None)
+    workload = next((workload for workload in space.end.workloads if workload.key == (ref.kind, ref.name)), None)
     if workload is None or ref.kind == "Pod":
         return [(ref.kind, _typed(raw, ref))], []
     return _controlled(space, ref, raw, workload)
@@ -137,7 +141,7 @@ def _controlled(
         if owner is None or not mine or pod.status.phase in _ENDED:
             continue
         shape = pruned(parts_of(pod))
-        place = next((one for one in stored if one[0] and one[1] == shape), None)
+        place = next((item for item in stored if item[0] and item[1] == shape), None)
         if place is None:
             gone.append(ObjectRef("Pod", pod.metadata.name, space.name))
         else:
@@ -146,7 +150,7 @@ def _controlled(
             names.add(pod.metadata.name)
     maker = ObjectRef("ReplicaSet", newest.metadata.name, space.name) if ref.kind == "Deployment" and newest else ref
     put = [("Pod", pod) for pod in _new_pods(maker, raw, [name for name in end.names if name not in names], stored)]
-    for item in {one.metadata.name: one for one in (*sets, *([newest] if newest else []))}.values():
+    for item in {set_.metadata.name: set_ for set_ in (*sets, *([newest] if newest else []))}.values():
         name = item.metadata.name
         made = len(put) if name == maker.name else 0
         wanted = end.newest.wanted if end.newest is not None and name == maker.name else kept.get(name, 0)
@@ -179,9 +183,9 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
             status = {"phase": "Running", "qosClass": shape.get("qosClass", "")}
             spec = {**template.get("spec", {}), **{key: value for key, value in shape.items() if key != "qosClass"}}
             for group in ("containers", "initContainers"):
-                given = {one["name"]: one.get("resources") or {} for one in shape.get(group, ())}
+                given = {item["name"]: item.get("resources") or {} for item in shape.get(group, ())}
                 written = template.get("spec", {}).get(group) or ()
-                spec[group] = [{**one, "resources": given.get(one["name"], {})} for one in written]
+                spec[group] = [{**item, "resources": given.get(item["name"], {})} for item in written]
             whole = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
             yield decoded(whole, Pod)
 
@@ -228,7 +232,10 @@ def _template_of(raw: Raw) -> Any:
 
 
 def _owner(item: Any) -> Any:
-    return next((one for one in item.metadata.owner_references or () if one.controller), None)
+    return next(
+        (owner_reference for owner_reference in item.metadata.owner_references or () if owner_reference.controller),
+        None,
+    )
 
 
 def _owned(item: Any, ref: ObjectRef) -> bool:

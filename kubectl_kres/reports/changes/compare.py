@@ -45,21 +45,21 @@ class _Workload(NamedTuple):
 
 def report(outcome: ChangeOutcome) -> ChangeReport:
     """What the steps of a change did."""
-    found = compared(outcome.before, outcome.after)
+    change_report = compared(outcome.before, outcome.after)
     steps = tuple(map(_step, outcome.sent))
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(found, steps=steps, notes=(*notes, *outcome.gaps))
+    return replace(change_report, steps=steps, notes=(*notes, *outcome.gaps))
 
 
 def report_of(course: Course) -> ChangeReport:
     """What the steps of a change do, found in one namespace after the other, so that one is held at a time."""
-    found = _summed(course, course.pools_before, course.pools)
+    change_report = _summed(course, course.pools_before, course.pools)
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    return replace(found, steps=tuple(map(_step, course.sent)), notes=(*notes, *course.gaps))
+    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=(*notes, *course.gaps))
 
 
 def compared(before: Side, after: Side) -> ChangeReport:
@@ -130,19 +130,19 @@ def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End
     reach: dict[Key, Maximum] = {}
     for state in states:
         for key, maximum in maxima(namespace, state).items():
-            reach[key] = min(maximum, reach.get(key, maximum), key=lambda one: one.fits)
+            reach[key] = min(maximum, reach.get(key, maximum), key=lambda maximum: maximum.fits)
         # Of several ends that in which it is refused.
-        for one in next_pods(namespace, state, {key for key, known in following.items() if known.messages}):
-            if one.key not in following or one.messages:
-                following[one.key] = one
+        for next_pod in next_pods(namespace, state, {key for key, known in following.items() if known.messages}):
+            if next_pod.key not in following or next_pod.messages:
+                following[next_pod.key] = next_pod
     workloads: dict[Key, list[WorkloadEnd]] = {}
     for end in ends:
         for workload in end.workloads:
             workloads.setdefault(workload.key, []).append(workload)
     shown = {key: _over_ends(every, following.get(key), reach.get(key)) for key, every in workloads.items()}
-    for key, one in following.items():
+    for key, next_pod in following.items():
         if key not in shown:
-            shown[key] = _Workload(Count(one.wanted, one.pods, one.pods), one, (), stalled=False)
+            shown[key] = _Workload(Count(next_pod.wanted, next_pod.pods, next_pod.pods), next_pod, (), stalled=False)
     return shown
 
 
@@ -223,27 +223,27 @@ def _autoscaled(maximum: Maximum | None) -> Autoscaled | None:
     return Autoscaled(maximum.autoscaler, maximum.most, maximum.fits, tuple(Shortfall(*lack) for lack in maximum.lacks))
 
 
-def _next(one: Next | None) -> NextPod | None:
-    if one is None:
+def _next(value: Next | None) -> NextPod | None:
+    if value is None:
         return None
-    if one.messages:
-        return NextPod(admitted=False, message=one.messages[0])
-    stored = one.stored[0] if one.stored else {}
+    if value.messages:
+        return NextPod(admitted=False, message=value.messages[0])
+    stored = value.stored[0] if value.stored else {}
     return NextPod(admitted=True, qos=str(stored.get("qosClass", "")), values=_values(stored))
 
 
 def _values(stored: Mapping[str, Any]) -> dict[str, str]:
     """Requests and limits by ``container.side.resource``."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for key in ("containers", "initContainers"):
         for container in stored.get(key) or ():
             for side in ("requests", "limits"):
                 for resource, amount in (container["resources"].get(side) or {}).items():
-                    found[f"{container['name']}.{side}.{resource}"] = amount
+                    result[f"{container['name']}.{side}.{resource}"] = amount
     for side in ("requests", "limits"):
         for resource, amount in ((stored.get("resources") or {}).get(side) or {}).items():
-            found[f"pod.{side}.{resource}"] = amount
-    return found
+            result[f"pod.{side}.{resource}"] = amount
+    return result
 
 
 def _resized(before: Next | None, after: Next | None) -> Iterator[Resized]:
@@ -266,16 +266,16 @@ class _Amount(NamedTuple):
 
 def _amounts(ends: Iterable[End]) -> dict[tuple[str, str], _Amount]:
     """What each resource of each quota is held against, with the least and the most that is used of it."""
-    found: dict[tuple[str, str], _Amount] = {}
+    result: dict[tuple[str, str], _Amount] = {}
     for end in ends:
         for quota in end.quotas:
             for resource, text in quota.hard.items():
                 used = parse(quota.used[resource]) if resource in quota.used else None
-                held = found.get((quota.name, resource), _Amount(None, used, used))
-                every = [amount for amount in (used, held.used, held.most) if amount is not None]
+                amount = result.get((quota.name, resource), _Amount(None, used, used))
+                every = [amount for amount in (used, amount.used, amount.most) if amount is not None]
                 least, most = (min(every), max(every)) if every else (None, None)
-                found[quota.name, resource] = _Amount(parse(text), least, most)
-    return found
+                result[quota.name, resource] = _Amount(parse(text), least, most)
+    return result
 
 
 def _quotas(space: str, old: Iterable[End], new: Iterable[End]) -> Iterator[QuotaChange]:

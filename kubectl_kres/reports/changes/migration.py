@@ -179,11 +179,11 @@ def _played(
             if store.get("ResourceQuota", name, space) is not None:
                 steps.append(Placed(Delete("ResourceQuota", name), space))
     outcome = carried_out(store, steps, server, spaces)
-    found = report(outcome)
-    for step in found.steps:
+    change_report = report(outcome)
+    for step in change_report.steps:
         if not step.allowed:
             yield f"{step.subject}: {step.message}"
-    for change in found.workloads:
+    for change in change_report.workloads:
         if change.effect == "worse":
             following = change.next_after
             why = change.refusals or ((following.message,) if following is not None and following.message else ())

@@ -108,17 +108,17 @@ class Files(Struct, frozen=True):
 
 def without_files(store: Store) -> Store:
     """The store as it is without the objects of files."""
-    found = Store(store.origin)
+    result = Store(store.origin)
     for need, coverage in store.needs().items():
-        found.cover(need, coverage)
+        result.cover(need, coverage)
     for kind in store.kinds():
         for item in store.all(kind):
             ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
             if ref in store.files:
                 item = store.beneath.get(ref)  # noqa: PLW2901 - what the file takes the place of
             if item is not None:
-                found.add(kind, item)
-    return found
+                result.add(kind, item)
+    return result
 
 
 def with_policies(store: Store, files: Files, server: Server) -> Store:
@@ -151,16 +151,16 @@ def _after(store: Store, files: Files, steps: Sequence[Placed], server: Server) 
 
 
 def _copied(store: Store) -> Store:
-    found = Store(store.origin)
-    found.files.update(store.files)
-    found.written.update(store.written)
-    found.beneath.update(store.beneath)
+    result = Store(store.origin)
+    result.files.update(store.files)
+    result.written.update(store.written)
+    result.beneath.update(store.beneath)
     for need, coverage in store.needs().items():
-        found.cover(need, coverage)
+        result.cover(need, coverage)
     for kind in store.kinds():
         for item in store.all(kind):
-            found.add(kind, item)
-    return found
+            result.add(kind, item)
+    return result
 
 
 def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
@@ -190,14 +190,14 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     ends = 1
     for space in files.spaces:
         own = [key_of_step(placed.step) for placed in files.steps if placed.namespace == space]
-        found = list(_reaches(outcome, space, [key for key in own if key[0] in (*CONTROLLED, "Pod")]))
-        reaches += [reach for reach, _ in found]
-        ends *= max(1, outcome.after.spaces[space][1].usual) if found else 1
-        lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in found) else []
+        pairs = list(_reaches(outcome, space, [key for key in own if key[0] in (*CONTROLLED, "Pod")]))
+        reaches += [reach for reach, _ in pairs]
+        ends *= max(1, outcome.after.spaces[space][1].usual) if pairs else 1
+        lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
     refused = tuple(
-        f"{one.kind}/{one.name}: {answer.message}"
-        for one in outcome.sent
-        for answer in one.answers[:1]
+        f"{sent.kind}/{sent.name}: {answer.message}"
+        for sent in outcome.sent
+        for answer in sent.answers[:1]
         if not answer.allowed
     )
     # Without a cluster there is nothing but the files.
@@ -245,7 +245,7 @@ def _reaches(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> Iterato
     end = namespace.end(state)
     usual = ends.states[: ends.usual]
     for key in dict.fromkeys(keys):
-        reached = next((one for one in end.workloads if one.key == key), None)
+        reached = next((workload for workload in end.workloads if workload.key == key), None)
         ref = ObjectRef(*key, space)
         if reached is None:
             yield Reach(ref, 1, 0, 0, tuple(_words(outcome, key, space))), None
@@ -263,9 +263,9 @@ def _wanted(end: WorkloadEnd) -> int:
 
 
 def _words(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[str]:
-    for one in outcome.sent:
-        if (one.kind, one.name, one.namespace) == (*key, space):
-            yield from (answer.message for answer in one.answers if answer.message)
+    for sent in outcome.sent:
+        if (sent.kind, sent.name, sent.namespace) == (*key, space):
+            yield from (answer.message for answer in sent.answers if answer.message)
 
 
 def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
@@ -291,8 +291,8 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
 
 
 def _missing(end: End, key: Key) -> int:
-    one = next((one for one in end.workloads if one.key == key), None)
-    return max(0, _wanted(one) - one.pods) if one is not None else 0
+    workload_end = next((workload for workload in end.workloads if workload.key == key), None)
+    return max(0, _wanted(workload_end) - workload_end.pods) if workload_end is not None else 0
 
 
 def steps_of(objects: Iterable[tuple[Any, str, str]]) -> Files:

@@ -44,15 +44,25 @@ def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
             yield from _faults(scene, ref)
 
 
-def worst_first(found: Iterable[CheckFinding]) -> list[CheckFinding]:
+def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
     """By severity, then by code and object."""
-    return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), one.code, one.object.full, one.field))
+    return sorted(
+        check_findings,
+        key=lambda check_finding: (
+            SEVERITIES.index(check_finding.severity),
+            check_finding.code,
+            check_finding.object.full,
+            check_finding.field,
+        ),
+    )
 
 
-def against(found: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]) -> Iterator[CheckFinding]:
+def against(
+    check_findings: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]
+) -> Iterator[CheckFinding]:
     """The findings, those marked that a baseline has."""
-    for one in found:
-        yield structs.replace(one, known=True) if one.key in baseline else one
+    for check_finding in check_findings:
+        yield structs.replace(check_finding, known=True) if check_finding.key in baseline else check_finding
 
 
 def _finding(rule: Rule, broken: Broken, ignored: str) -> CheckFinding:
@@ -93,9 +103,9 @@ def _annotated(scene: Scene) -> Iterator[ObjectRef]:
     kinds = _SPACED if scene.namespace else ("ResourcePool", "Tenant")
     refs = [subject.ref for subject in scene.subjects]
     refs += [
-        ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+        ObjectRef(kind, item.metadata.name, item.metadata.namespace)
         for kind in kinds
-        for one in scene.store.all(kind, scene.namespace or None)
+        for item in scene.store.all(kind, scene.namespace or None)
     ]
     for ref in refs:
         if scene.asks(ref) and _text(scene, ref):

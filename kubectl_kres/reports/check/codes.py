@@ -14,16 +14,16 @@ def chosen(select: Sequence[str], ignore: Sequence[str], flags: tuple[str, str])
 
     Raises UsageError for a code that no rule has, and where none is left.
     """
-    found = _named(select, flags[0]) if select else frozenset(BY_CODE)
-    left = found - _named(ignore, flags[1])
+    texts = _named(select, flags[0]) if select else frozenset(BY_CODE)
+    left = texts - _named(ignore, flags[1])
     if not left:
         raise UsageError(f"{flags[0]} and {flags[1]} leave no rule to check")
     return left
 
 
 def _named(given: Sequence[str], flag: str) -> frozenset[str]:
-    found: set[str] = set()
-    for word in (part.strip().upper() for one in given for part in one.split(",") if part.strip()):
+    texts: set[str] = set()
+    for word in (part.strip().upper() for name in given for part in name.split(",") if part.strip()):
         codes = {code for code in BY_CODE if code.startswith(word)}
         if not codes or word == "KRES"[: len(word)]:
             near = difflib.get_close_matches(word, BY_CODE, 1, 0.5)
@@ -31,5 +31,5 @@ def _named(given: Sequence[str], flag: str) -> frozenset[str]:
                 f'invalid argument "{on_one_line(word)}" for "{flag}" flag: no rule has this code',
                 hint=f"did you mean {near[0]}?" if near else "docs/check.md lists the codes",
             )
-        found |= codes
-    return frozenset(found)
+        texts |= codes
+    return frozenset(texts)

@@ -30,13 +30,13 @@ def lacking(store: Store, needs: Iterable[Need]) -> tuple[Unseen, ...]:
     """
     brought = {system.group for system in systems() if system.group}
     return tuple(
-        one
-        for one in unread(store, needs)
-        if one.required or (one.state in {"denied", "failed"} and BY_KIND[one.kind].group not in brought)
+        unseen
+        for unseen in unread(store, needs)
+        if unseen.required or (unseen.state in {"denied", "failed"} and BY_KIND[unseen.kind].group not in brought)
     )
 
 
 def cluster_needs(store: Store) -> tuple[Need, ...]:
     """What stands beside namespaces. Who may not read it, or has none of it, is not told."""
     needs = (*pools_needs(store), Need("Tenant"), Need("Namespace"))
-    return tuple(Need(one.kind, one.namespace, one.name, one.label_selector, required=False) for one in needs)
+    return tuple(Need(need.kind, need.namespace, need.name, need.label_selector, required=False) for need in needs)

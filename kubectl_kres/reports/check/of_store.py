@@ -29,10 +29,10 @@ def scenes_of(store: Store, ask: Ask, namespace: str) -> Iterator[Scene]:
     lacks = lacking(store, (*check_needs(namespace), Need(_POD.kind, namespace)))
     tries, by_space = Tries(), makers(store, namespace)
     kinds = (_POD.kind, "LimitRange", "ResourceQuota")
-    policed = {one.metadata.namespace for kind in kinds for one in store.all(kind, namespace or None)}
+    policed = {item.metadata.namespace for kind in kinds for item in store.all(kind, namespace or None)}
     for space in [namespace] if namespace else sorted({*by_space, *policed}):
         pods = unmade(store.all(_POD.kind, space))
-        alone = (Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in pods)
+        alone = (Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in pods)
         yield Scene(store, ask, space, (*by_space.get(space, ()), *alone), lacks, tries=tries)
         lacks = ()
     yield Scene(store, ask, spaces=(namespace,) if namespace else ())
@@ -43,8 +43,8 @@ def scene_needs(store: Store, namespace: str) -> Iterator[Need]:
     yield from check_needs(namespace)
     yield Need(_POD.kind, namespace)
     yield from denied.needs_of_systems(store, namespace)
-    runs = (ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace)
-            for one in store.all(_RUN.kind, namespace or None))  # fmt: skip
+    runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
+            for item in store.all(_RUN.kind, namespace or None))  # fmt: skip
     for ref in runs:
         yield from pipeline_needs(store, Subject(ref, _RUN))
     for subjects in makers(store, namespace).values():
@@ -56,15 +56,17 @@ def scene_needs(store: Store, namespace: str) -> Iterator[Need]:
 
 def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
     """What makes pods, by namespace."""
-    found: dict[str, list[Subject]] = {}
+    subjects: dict[str, list[Subject]] = {}
     for kind in WORKLOADS:
-        for one in store.all(kind, scope or None):
-            if denied.stands_alone(one) and controller(one)[0] != "CronJob":
-                space = one.metadata.namespace
-                found.setdefault(space, []).append(Subject(ObjectRef(kind, one.metadata.name, space), BY_KIND[kind]))
+        for item in store.all(kind, scope or None):
+            if denied.stands_alone(item) and controller(item)[0] != "CronJob":
+                space = item.metadata.namespace
+                subjects.setdefault(space, []).append(
+                    Subject(ObjectRef(kind, item.metadata.name, space), BY_KIND[kind])
+                )
     for ref, _ in denied.waiting_objects(store, scope):
-        found.setdefault(ref.namespace, []).append(Subject(ref, BY_KIND[ref.kind]))
-    return found
+        subjects.setdefault(ref.namespace, []).append(Subject(ref, BY_KIND[ref.kind]))
+    return subjects
 
 
 def unmade(pods: Iterable[Pod]) -> Iterator[Pod]:

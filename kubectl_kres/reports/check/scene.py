@@ -52,8 +52,8 @@ class Judged(Struct, frozen=True):
     @property
     def draft(self) -> Draft | None:
         """The next pod as it would be stored, in the first order of LimitRanges; None where it cannot be decoded."""
-        found: Draft | None = self.analysis.outcomes[0].draft
-        return found
+        draft: Draft | None = self.analysis.outcomes[0].draft
+        return draft
 
     def at(self, path: str) -> str:
         """The path of the pod's field in the object itself."""
@@ -67,9 +67,9 @@ class Judged(Struct, frozen=True):
     @property
     def lacks_room_alone(self) -> bool:
         """Whether the next pod is refused in some order, and never for anything but what quotas have used."""
-        refusals = [one.refusal for one in self.analysis.outcomes if one.refusal is not None]
-        found = [one.rule for refusal in refusals for one in refusal.findings]
-        return bool(refusals) and all(rule == "quota/exceeded" for rule in found)
+        refusals = [outcome.refusal for outcome in self.analysis.outcomes if outcome.refusal is not None]
+        rules = [finding.rule for refusal in refusals for finding in refusal.findings]
+        return bool(refusals) and all(rule == "quota/exceeded" for rule in rules)
 
     @property
     def admitted(self) -> bool:
@@ -122,7 +122,7 @@ class Scene:
     @cached_property
     def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
         """The subjects of files as they stand there."""
-        return {one.ref: one.raw for one in self.subjects if one.raw is not None}
+        return {subject.ref: subject.raw for subject in self.subjects if subject.raw is not None}
 
     @cached_property
     def known(self) -> Known:
@@ -138,7 +138,7 @@ class Scene:
     def demands(self) -> Sequence[Demand]:
         """What quotas require of each container; nothing is known of it where LimitRanges could not be read."""
         known = self.known.policies
-        blind = any(one.kind == "LimitRange" for one in self.unread)
+        blind = any(unseen.kind == "LimitRange" for unseen in self.unread)
         return () if blind else tuple(demands(known.quotas, known.limits))
 
     @cached_property
@@ -154,27 +154,29 @@ class Scene:
 
     def judging(self) -> Iterator[Judged]:
         """The same, one after the other, for who must not wait for all of them; from then on they are known."""
-        found: list[Judged] = []
+        all_judged: list[Judged] = []
         for judged in self._judged():
-            found.append(judged)
+            all_judged.append(judged)
             yield judged
-        self.__dict__["judged"] = tuple(found)
+        self.__dict__["judged"] = tuple(all_judged)
 
     @cached_property
     def pipelines(self) -> Sequence[PipelineExplanation]:
         """The PipelineRuns that have not ended and of which there is an answer: each makes several pods."""
         kind = BY_KIND[_PIPELINE]
-        stored = (ObjectRef(_PIPELINE, one.metadata.name, self.namespace)
-                  for one in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
+        stored = (ObjectRef(_PIPELINE, item.metadata.name, self.namespace)
+                  for item in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
         runs = {ref: Subject(ref, kind) for ref in stored if self.asks(ref)}
-        runs |= {one.ref: one for one in self.subjects if one.ref.kind == _PIPELINE}
-        found: list[PipelineExplanation] = []
+        runs |= {subject.ref: subject for subject in self.subjects if subject.ref.kind == _PIPELINE}
+        pipeline_explanations: list[PipelineExplanation] = []
         for subject in runs.values():
             try:
-                found.append(explain_pipeline(self.store, subject, self.ask))
+                pipeline_explanations.append(explain_pipeline(self.store, subject, self.ask))
             except KresError as error:
                 self.unanswered.append((subject, error))
-        return tuple(one for one in found if not one.ended)
+        return tuple(
+            pipeline_explanation for pipeline_explanation in pipeline_explanations if not pipeline_explanation.ended
+        )
 
     def _judged(self) -> Iterator[Judged]:
         for subject in self.subjects:
@@ -200,8 +202,8 @@ class Scene:
 
     def _workload(self, subject: Subject) -> Workload | None:
         """The workload itself; of a file with the pods that the cluster has of it, and its replicas if it has none."""
-        found = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
-        stored = found if isinstance(found, Workload) else None
+        result = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
+        stored = result if isinstance(result, Workload) else None
         written = manifest_workload(subject)
         if written is None or stored is None:
             return written or stored
@@ -225,9 +227,9 @@ class Scene:
     @cached_property
     def quota_reports(self) -> Sequence[QuotaReport]:
         """The quotas of the namespace with what a recount of its objects finds."""
-        held: list[ResourceQuota] = [*self.store.all("ResourceQuota", self.namespace)]
+        resource_quotas: list[ResourceQuota] = [*self.store.all("ResourceQuota", self.namespace)]
         try:
-            return tuple(quota_reports(self.store, held, self.ask, recounted=True))
+            return tuple(quota_reports(self.store, resource_quotas, self.ask, recounted=True))
         except KresError as error:
             quotas = Subject(ObjectRef("ResourceQuota", EVERY, self.namespace), BY_KIND["ResourceQuota"])
             self.unanswered.append((quotas, error))

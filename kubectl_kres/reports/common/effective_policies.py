@@ -43,17 +43,17 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
 
     They are parsed again only where the store has changed.
     """
-    held, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS), len(store.files))
-    last = held.get(namespace)
+    result, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS), len(store.files))
+    last = result.get(namespace)
     if last is None or last[:2] != (revision, server):
-        last = held[namespace] = (revision, server, _policies(store, namespace, server))
+        last = result[namespace] = (revision, server, _policies(store, namespace, server))
     return last[2]
 
 
 def _policies(store: Store, namespace: str, server: Server) -> Known:
     assumed: list[Assume] = []
-    ranges = [one for one in store.all("LimitRange", namespace)
-              if _parses(one, assumed) and _stored(one, store, server, assumed)]  # fmt: skip
+    ranges = [limit_range for limit_range in store.all("LimitRange", namespace)
+              if _parses(limit_range, assumed) and _stored(limit_range, store, server, assumed)]  # fmt: skip
     quotas = []
     for quota in store.all("ResourceQuota", namespace):
         settled = enforced(quota, store)
@@ -63,8 +63,8 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
-    found = policies_of(ranges, quotas, priorities, runtimes)
-    return Known(structs.replace(found, default_storage=_default_storage(store, quotas)), tuple(assumed))
+    policies = policies_of(ranges, quotas, priorities, runtimes)
+    return Known(structs.replace(policies, default_storage=_default_storage(store, quotas)), tuple(assumed))
 
 
 def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
@@ -145,11 +145,11 @@ def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
     if not any(counts_by_class(quota.spec.hard or ()) for quota in quotas):
         return ""
     marked = [
-        one
-        for one in store.all("StorageClass")
-        if any((one.metadata.annotations or {}).get(key) == "true" for key in _DEFAULT)
+        storage_class
+        for storage_class in store.all("StorageClass")
+        if any((storage_class.metadata.annotations or {}).get(key) == "true" for key in _DEFAULT)
     ]
-    marked.sort(key=lambda one: one.metadata.creation_timestamp or "", reverse=True)
+    marked.sort(key=lambda value: value.metadata.creation_timestamp or "", reverse=True)
     return marked[0].metadata.name if marked else ""
 
 
@@ -161,15 +161,15 @@ def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]
     classes = _classes(store, "PriorityClass", assumed)
     if classes is None or any(selects_priority(quota) for quota in quotas):
         return classes
-    return tuple(structs.replace(one, global_default=False) for one in classes)
+    return tuple(structs.replace(class_, global_default=False) for class_ in classes)
 
 
 def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] | None:
     """All classes of a kind; None where one that is not in the store may still exist."""
     states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
-    held = tuple(store.all(kind))
+    result = tuple(store.all(kind))
     if states and all(coverage.known for coverage in states):
-        return held
+        return result
     if states:
         text = f"{kind} objects could not be read: a named class is taken to exist"
         assumed.append(Assume(kind, "class/unread", text))
@@ -178,4 +178,4 @@ def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] 
 
 def selects_priority(quota: ResourceQuota) -> bool:
     """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
-    return any(one.scope_name == "PriorityClass" for one in requirements(quota.spec))
+    return any(requirement.scope_name == "PriorityClass" for requirement in requirements(quota.spec))

@@ -87,9 +87,13 @@ def applied(pod: Pod, way: Iterable[ManifestEdit]) -> Pod:
 def _changed(resources: ResourceRequirements | None, put: ManifestEdit) -> ResourceRequirements | None:
     if resources is None and put.after is None:
         return None
-    held = resources or ResourceRequirements()
-    values = dict((held.limits if put.side == "limits" else held.requests) or {})
+    resource_requirements = resources or ResourceRequirements()
+    values = dict((resource_requirements.limits if put.side == "limits" else resource_requirements.requests) or {})
     values.pop(put.resource, None)
     if put.after is not None:
         values[put.resource] = str(put.after)
-    return replace(held, limits=values) if put.side == "limits" else replace(held, requests=values)
+    return (
+        replace(resource_requirements, limits=values)
+        if put.side == "limits"
+        else replace(resource_requirements, requests=values)
+    )

@@ -45,8 +45,8 @@ class NodeRoom(Record, frozen=True):
 def waits_for_node(pod: Pod) -> bool:
     """Whether the scheduler has looked for a node and found none."""
     return not pod.spec.node_name and any(
-        one.type == SCHEDULED and one.status == "False" and one.reason == "Unschedulable"
-        for one in pod.status.conditions or ()
+        condition.type == SCHEDULED and condition.status == "False" and condition.reason == "Unschedulable"
+        for condition in pod.status.conditions or ()
     )
 
 
@@ -68,7 +68,9 @@ def node_room(store: Store, pod: Pod, server: Server) -> tuple[NodeRoom, ...]:
         return ()
     asked = {name: amount for name, amount in {**asked, "pods": parse("1")}.items() if amount > parse("0")}
     rooms = (_room(name, amount, allocatable, used) for name, amount in sorted(asked.items()))
-    return tuple(sorted(rooms, key=lambda one: one.possible if one.enough is None else one.enough))
+    return tuple(
+        sorted(rooms, key=lambda node_room: node_room.possible if node_room.enough is None else node_room.enough)
+    )
 
 
 def _allocatable(node: Node) -> Quantities:
@@ -77,12 +79,12 @@ def _allocatable(node: Node) -> Quantities:
 
 def _used(store: Store, server: Server) -> dict[str, Quantities]:
     """What the pods of each node request."""
-    found: dict[str, Quantities] = {}
+    quantities: dict[str, Quantities] = {}
     for pod in store.all("Pod"):
         if pod.spec.node_name and pod.status.phase not in _ENDED:
-            sums = found.setdefault(pod.spec.node_name, {})
+            sums = quantities.setdefault(pod.spec.node_name, {})
             add_into(sums, {**of_pod(draft_pod(pod, server), "requests"), "pods": parse("1")})
-    return found
+    return quantities
 
 
 def _room(
@@ -121,7 +123,7 @@ def node_of(store: Store, pod: Pod) -> Node | None:
     """None: the pod has none, or nothing is known of it. Without a name: the server has none that is called so."""
     if not pod.spec.node_name:
         return None
-    found = store.get("Node", pod.spec.node_name)
-    if isinstance(found, Node):
-        return found
+    node = store.get("Node", pod.spec.node_name)
+    if isinstance(node, Node):
+        return node
     return Node() if store.covered(node_need(pod)).known else None

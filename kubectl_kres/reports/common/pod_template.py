@@ -29,9 +29,9 @@ def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The template in an object as sent, with its path; an empty one of a kind that must have one, which the API server
     refuses. Raises UsageError naming the path that is missing.
     """
-    found = template_in(raw)
-    if found is not None:
-        return ".".join(found[0]), found[1]
+    result = template_in(raw)
+    if result is not None:
+        return ".".join(result[0]), result[1]
     kind = raw.get("kind", "object")
     if kind in WORKLOADS:
         return "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template", {}

@@ -121,13 +121,13 @@ def rights(commands: Sequence[str]) -> tuple[Right, ...]:
 
 def roles(commands: Sequence[str], namespaces: Sequence[str] = ()) -> list[dict[str, Any]]:
     """A ClusterRole; with ``namespaces`` a Role in each of them, and a ClusterRole for what stands in none."""
-    found = rights(commands)
+    result = rights(commands)
     fixed: dict[str, list[Right]] = {}
-    for right in found:
+    for right in result:
         if right.namespace:
             fixed.setdefault(right.namespace, []).append(right)
-    spread = [right for right in found if not right.namespace and BY_KIND[right.kind].namespaced]
-    above = [right for right in found if not BY_KIND[right.kind].namespaced]
+    spread = [right for right in result if not right.namespace and BY_KIND[right.kind].namespaced]
+    above = [right for right in result if not BY_KIND[right.kind].namespaced]
     made = [_role("ClusterRole", above if namespaces else [*spread, *above])]
     made += (_role("Role", spread, namespace) for namespace in namespaces)
     made += (_role("Role", rights_, namespace) for namespace, rights_ in fixed.items())

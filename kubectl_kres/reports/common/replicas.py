@@ -64,10 +64,10 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
         return None
     match kind:
         case "Deployment":
-            found = _deployment(wanted, status.replicas, spec.strategy)
+            replicas = _deployment(wanted, status.replicas, spec.strategy)
             kept = wanted if spec.paused else 0
             updated = _updated(workload, status.updated_replicas)
-            return structs.replace(found, updated=updated, kept=kept, resting="" if wanted else resting(workload))
+            return structs.replace(replicas, updated=updated, kept=kept, resting="" if wanted else resting(workload))
         case "StatefulSet":
             return _stateful_set(wanted, workload)
         case "ReplicaSet" | "ReplicationController":
@@ -93,14 +93,21 @@ def pods_of_one_job(workload: Workload) -> int:
 
 def is_failing(workload: Workload) -> bool:
     """Whether the cluster says that pods of it are being refused. Events of a time that is over may say so, too."""
-    return any(one.type == "ReplicaFailure" and one.status == "True" for one in workload.status.conditions or ())
+    return any(
+        condition.type == "ReplicaFailure" and condition.status == "True"
+        for condition in workload.status.conditions or ()
+    )
 
 
 def resting(workload: Workload) -> str:
     """Why a workload that wants no pods wants none."""
-    for one in workload.status.conditions or ():
-        if one.status == "True" and one.type in {"Complete", "Failed"}:
-            how = "is complete" if one.type == "Complete" else f"has failed{f' ({one.reason})' if one.reason else ''}"
+    for condition in workload.status.conditions or ():
+        if condition.status == "True" and condition.type in {"Complete", "Failed"}:
+            how = (
+                "is complete"
+                if condition.type == "Complete"
+                else f"has failed{f' ({condition.reason})' if condition.reason else ''}"
+            )
             return f"the job {how} and makes no more pods"
     if workload.spec.suspend:
         return "the job is suspended and makes no pods until it goes on"
@@ -153,7 +160,7 @@ def _daemon_set(workload: Workload) -> Replicas:
 def _parallel(job: Workload) -> int:
     """Pods that a job runs side by side now; of one without completions none is added after the first success."""
     spec, status = job.spec, job.status
-    ended = any(one.type in _ENDED and one.status == "True" for one in status.conditions or ())
+    ended = any(condition.type in _ENDED and condition.status == "True" for condition in status.conditions or ())
     if ended or spec.suspend:
         return 0
     parallelism = 1 if spec.parallelism is None else spec.parallelism

@@ -17,7 +17,7 @@ def percent_of(part: Quantity, whole: Quantity) -> int | None:
 
 def listed(words: Iterable[str], most: int = 6) -> str:
     """``a, b and c``; beyond ``most`` only how many more there are."""
-    found = list(words)
-    if len(found) > most + 1:
-        return f"{', '.join(found[:most])} and {len(found) - most} more"
-    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+    texts = list(words)
+    if len(texts) > most + 1:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))

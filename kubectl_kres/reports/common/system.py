@@ -261,26 +261,26 @@ def systems() -> tuple[System, ...]:
 
 def made_by(analysis: Analysis) -> System:
     """The system that makes the pod; one without hooks where Kubernetes' controllers do."""
-    return next((one for one in systems() if one.name == analysis.system), _NONE) if analysis.system else _NONE
+    return next((system for system in systems() if system.name == analysis.system), _NONE) if analysis.system else _NONE
 
 
 def analysis_by_system(
     store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
 ) -> Analysis | None:
     """Of a pod that some system makes; None for any other."""
-    found = (one.analysis(store, subject, ask, journal=journal, another=another) for one in systems())
-    return next((one for one in found if one is not None), None)
+    analyses = (system.analysis(store, subject, ask, journal=journal, another=another) for system in systems())
+    return next((analysis for analysis in analyses if analysis is not None), None)
 
 
 def likeness_of(store: Store, subject: Subject, ask: Ask) -> Likeness | None:
     """What is alike about the explanations of the object and of others; None: nothing that is known."""
-    found = (one.likeness(store, subject, ask) for one in systems())
-    return next((one for one in found if one is not None), None)
+    result = (system.likeness(store, subject, ask) for system in systems())
+    return next((likeness for likeness in result if likeness is not None), None)
 
 
 def is_made_by_system(store: Store, subject: Subject) -> bool:
     """Whether some system makes the pod of the object, or has made the live pod."""
-    return any(one.makes(store, subject) for one in systems())
+    return any(system.makes(store, subject) for system in systems())
 
 
 _NONE = System()

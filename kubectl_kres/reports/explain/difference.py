@@ -103,8 +103,8 @@ class Differences:
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if is_made_by_system(self._store, named):
-            found = diff(self._store, named, self._ask)
-            return found if found.changed else None
+            difference = diff(self._store, named, self._ask)
+            return difference if difference.changed else None
         live, known = _Live(self._store, pod), policies(self._store, namespace, self._ask.server)
         same, analysis = self._same(live, known, journal=namespace in self._differing)
         if same:
@@ -112,15 +112,15 @@ class Differences:
             return None
         self._differing.add(namespace)
         key = self._told_alike(live)
-        held = self._alike.get(key) if key is not None else None
-        if held is not None and held[0] is live.maker and held[1] is known:
-            self.pattern = held[2]
-            return renamed(held[2], pod.metadata.name)
-        found = _compared(self._store, named, analysis or analyse(live.start, known, self._ask))
-        if key is not None and _only_named(found):
-            self._alike.keep(key, (live.maker, known, found))
-            self.pattern = found
-        return found
+        result = self._alike.get(key) if key is not None else None
+        if result is not None and result[0] is live.maker and result[1] is known:
+            self.pattern = result[2]
+            return renamed(result[2], pod.metadata.name)
+        difference = _compared(self._store, named, analysis or analyse(live.start, known, self._ask))
+        if key is not None and _only_named(difference):
+            self._alike.keep(key, (live.maker, known, difference))
+            self.pattern = difference
+        return difference
 
     def _same(self, live: _Live, known: Known, *, journal: bool = False) -> tuple[bool, Analysis | None]:
         """Whether admission stores what the live pod has, in one of its outcomes, and never refuses.
@@ -132,7 +132,7 @@ class Differences:
             return last[2], None
         analysis = analyse(live.start, known, self._ask, journal=journal)
         outcomes = analysis.outcomes
-        same = all(outcome.allowed for outcome in outcomes) and any(stores(one, live.pod) for one in outcomes)
+        same = all(outcome.allowed for outcome in outcomes) and any(stores(outcome, live.pod) for outcome in outcomes)
         self._unchanged.keep(live.key, (live.maker, known, same))
         return same, analysis if journal else None
 
@@ -146,8 +146,8 @@ class Differences:
         # Whoever was edited after the pod was created may be why it differs.
         created = metadata.creation_timestamp or ""
         later = tuple(time for time in self._edited(live) if time > created)
-        held = (spec.overhead, spec.priority_class_name, pod.status.qos_class, pod.status.phase)
-        return *live.key, *controller(pod), _ENCODER.encode(held), marks, later
+        result = (spec.overhead, spec.priority_class_name, pod.status.qos_class, pod.status.phase)
+        return *live.key, *controller(pod), _ENCODER.encode(result), marks, later
 
     def _edited(self, live: _Live) -> tuple[str, ...]:
         """When the policies of the pod's namespace, and the workload that made it, were edited, in order."""
@@ -191,13 +191,13 @@ def _times(item: Any) -> Iterator[str]:
         yield from (entry.time or "" for entry in metadata.managed_fields or ())
 
 
-def _only_named(found: Difference) -> bool:
+def _only_named(difference: Difference) -> bool:
     """Whether the pod's name stands nowhere but where ``renamed`` writes another one."""
-    name = found.subject.name
-    places = 3 if found.after else 1
-    places += found.verdict.message.startswith(_heads(name))
-    places += sum(_is_own(reason.source, name) for reason in found.reasons.values())
-    return msgspec.json.encode(found).count(msgspec.json.encode(name)[1:-1]) == places
+    name = difference.subject.name
+    places = 3 if difference.after else 1
+    places += difference.verdict.message.startswith(_heads(name))
+    places += sum(_is_own(reason.source, name) for reason in difference.reasons.values())
+    return msgspec.json.encode(difference).count(msgspec.json.encode(name)[1:-1]) == places
 
 
 def _heads(name: str) -> tuple[str, str]:
@@ -205,18 +205,18 @@ def _heads(name: str) -> tuple[str, str]:
     return f'pods "{name}" ', f'Pod "{name}" '
 
 
-def renamed(found: Difference, name: str) -> Difference:
+def renamed(difference: Difference, name: str) -> Difference:
     """What an answer says of another pod that is its equal but for the name."""
-    verdict, old = found.verdict, found.subject.name
+    verdict, old = difference.verdict, difference.subject.name
     for head, other in zip(_heads(old), _heads(name), strict=True):
         if verdict.message.startswith(head):
             verdict = structs.replace(verdict, message=other + verdict.message[len(head) :])
     return structs.replace(
-        found,
-        subject=structs.replace(found.subject, name=name),
-        before=_with_name(found.before, name),
-        after=_with_name(found.after, name),
-        reasons={path: _reason_of(reason, old, name) for path, reason in found.reasons.items()},
+        difference,
+        subject=structs.replace(difference.subject, name=name),
+        before=_with_name(difference.before, name),
+        after=_with_name(difference.after, name),
+        reasons={path: _reason_of(reason, old, name) for path, reason in difference.reasons.items()},
         verdict=verdict,
     )
 
@@ -302,10 +302,10 @@ def _align(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Put the live containers into the order of today's; those that were injected come last."""
     spec = dict(before["spec"])
     for key in ("containers", "initContainers"):
-        wanted = [one["name"] for one in after["spec"].get(key) or ()]
-        held = {one["name"]: one for one in spec.get(key) or ()}
-        if held:
-            spec[key] = [held[name] for name in dict.fromkeys((*wanted, *held)) if name in held]
+        wanted = [item["name"] for item in after["spec"].get(key) or ()]
+        result = {item["name"]: item for item in spec.get(key) or ()}
+        if result:
+            spec[key] = [result[name] for name in dict.fromkeys((*wanted, *result)) if name in result]
     before["spec"] = spec
 
 
@@ -321,7 +321,10 @@ def _reasons(decision: Decision, first: Outcome, before: Mapping[str, Any]) -> d
     A container that was injected has its reason at its name.
     """
     reasons = {
-        value.path: _reason(value) for one in decision.containers for value in one.values if value.rule or value.note
+        value.path: _reason(value)
+        for container in decision.containers
+        for value in container.values
+        if value.rule or value.note
     }
     reasons.update(
         {
@@ -331,10 +334,10 @@ def _reasons(decision: Decision, first: Outcome, before: Mapping[str, Any]) -> d
             and entry.path.startswith(("metadata", "status", "spec.overhead", "spec.p"))
         }
     )
-    injected = {one.name: Reason(note=one.note) for one in decision.containers if one.note}
+    injected = {container.name: Reason(note=container.note) for container in decision.containers if container.note}
     names = {
-        f"spec.{key}[{index}].name": one["name"]
+        f"spec.{key}[{index}].name": item["name"]
         for key in ("containers", "initContainers")
-        for index, one in enumerate(before["spec"].get(key) or ())
+        for index, item in enumerate(before["spec"].get(key) or ())
     }
     return {**reasons, **{path: injected[name] for path, name in names.items() if name in injected}}

@@ -83,15 +83,15 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
         return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     raw = subject.raw if subject.ref.kind == "Pod" else None
-    found = _judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    analysis = _judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
     if subject.raw is None:
         if ask.seen:
-            found = with_seen(
-                store, subject, found, lambda other: _judged(store, subject, ask, analyse(other, known, ask))
+            analysis = with_seen(
+                store, subject, analysis, lambda other: _judged(store, subject, ask, analyse(other, known, ask))
             )
-        return with_claims(store, subject, found, ask.server)
-    judged = preflight.judged(store, subject, ask, found)
-    return _judged_object(store, subject, ask, judged) if judged.outcomes is found.outcomes else judged
+        return with_claims(store, subject, analysis, ask.server)
+    judged = preflight.judged(store, subject, ask, analysis)
+    return _judged_object(store, subject, ask, judged) if judged.outcomes is analysis.outcomes else judged
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
@@ -101,9 +101,9 @@ def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
         return made
     start = structs.replace(start_of(store, subject), live=None)
     known = policies(store, subject.ref.namespace, ask.server)
-    found = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
-    found = _judged(store, subject, ask, found)
-    return with_claims(store, subject, found, ask.server)
+    analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    analysis = _judged(store, subject, ask, analysis)
+    return with_claims(store, subject, analysis, ask.server)
 
 
 def _judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
@@ -164,12 +164,12 @@ class Decision(NamedTuple):
     @property
     def certain(self) -> bool:
         """Whether no value depends on an order."""
-        return not any(value.alternatives for one in self.containers for value in one.values)
+        return not any(value.alternatives for container in self.containers for value in container.values)
 
     @property
     def complete(self) -> bool:
         """Whether all that it needs could be read."""
-        return not any(one.required for one in self.unseen)
+        return not any(unseen.required for unseen in self.unseen)
 
 
 def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
@@ -252,7 +252,11 @@ def verdict_and_sentences(
         return verdict, (), pods
     if verdict.allowed is not True:
         return verdict, sentences_of(store, subject, analysis), pods
-    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods, unseen).remedies), pods
+    return (
+        verdict,
+        tuple(remedy.text for remedy in _advice(store, subject, analysis, seen, pods, unseen).remedies),
+        pods,
+    )
 
 
 def _verdict(
@@ -269,8 +273,8 @@ def _verdict(
 
 def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
     """What mends each refusal, in a sentence of its own and without trying it: the short cause of a list."""
-    found = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
-    return directed(store.origin, _located(found, subject, analysis.start, analysis.outcomes[0]))
+    texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
+    return directed(store.origin, _located(texts, subject, analysis.start, analysis.outcomes[0]))
 
 
 def _advice(
@@ -285,20 +289,20 @@ def _advice(
     if analysis.system:
         if ways := made_by(analysis).ways(store, subject, analysis):
             return Advice(ways)
-        found = sentences_of(store, subject, analysis)
-        return Advice(told(found), "" if found else NOTHING)
-    blind = any(one.required for one in unseen)
+        texts = sentences_of(store, subject, analysis)
+        return Advice(told(texts), "" if texts else NOTHING)
+    blind = any(unseen.required for unseen in unseen)
     doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
     ways = search.remedies(store, subject, analysis, analysis.server)
     if ways:
         others = search.beyond(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
-        ways = tuple(structs.replace(one, text="; ".join((one.text, *rest))) for one in ways)
+        ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
-    if any(one.refusal is not None for one in analysis.outcomes):
-        found = sentences_of(store, subject, analysis)
+    if any(outcome.refusal is not None for outcome in analysis.outcomes):
+        texts = sentences_of(store, subject, analysis)
         ended = "" if search.beyond(analysis) else _ENDED
-        return Advice(told(found), "; ".join(filter(None, (doubt, doubts, ended))))
+        return Advice(told(texts), "; ".join(filter(None, (doubt, doubts, ended))))
     admitted = _admitted_advice(analysis, seen, pods, blind=blind)
     if admitted is not None:
         return admitted
@@ -334,21 +338,21 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
         maker = made_by(analysis)
         own = {**special, **maker.own_remedies()}
         return maker.told(
-            remedies(analysis.outcomes, names, own, naming=lambda one: maker.naming(analysis, one)), analysis
+            remedies(analysis.outcomes, names, own, naming=lambda outcome: maker.naming(analysis, outcome)), analysis
         )
     limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
     missing = pods.missing if pods is not None else 1
-    found = remedies(analysis.outcomes, names, special, limits, missing)
-    return tuple(dict.fromkeys((*found, *remedies(later, names, special, limits, missing))))
+    texts = remedies(analysis.outcomes, names, special, limits, missing)
+    return tuple(dict.fromkeys((*texts, *remedies(later, names, special, limits, missing))))
 
 
-def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:
+def _located(texts: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:
     """The remedy of a text that is no quantity, with its place in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
-        return found
+        return texts
     prefix = "" if preflight.stands_in_object(refusal.findings[0]) else start.prefix
-    return (f"{found[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *found[1:])
+    return (f"{texts[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *texts[1:])
 
 
 def _replicas(store: Store, subject: Subject, start: Start) -> Replicas | None:
@@ -451,7 +455,7 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
     if not subject.file:
         return ()
     there = tuple(preflight.existing(store, subject))
-    if any(one.allowed for one in outcomes):
+    if any(outcome.allowed for outcome in outcomes):
         return (*there, preflight.UNCHECKED)
     return (*there, *preflight.taken_as_new(store, subject, outcomes))
 
@@ -468,9 +472,10 @@ def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) 
     """What could not be read, and of the analysis what could not be computed; without what assumptions tell."""
     assumed = {kind for system in systems() for kind in system.assumed}
     if_refused = {"HorizontalPodAutoscaler", *(kind for system in systems() for kind in system.said_if_refused)}
-    found = (
-        one
-        for one in unread(store, needs(store, subject))
-        if one.required or (one.kind not in assumed and (one.kind not in if_refused or one.state in _REFUSED))
+    all_unseen = (
+        unseen
+        for unseen in unread(store, needs(store, subject))
+        if unseen.required
+        or (unseen.kind not in assumed and (unseen.kind not in if_refused or unseen.state in _REFUSED))
     )
-    return (*found, *(analysis.unseen if analysis is not None else ()))
+    return (*all_unseen, *(analysis.unseen if analysis is not None else ()))

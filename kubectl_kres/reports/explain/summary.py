@@ -73,11 +73,11 @@ class Outlines:
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
         if isinstance(stored, Pod) and not is_made_by_system(self._store, subject):
-            found = self._pod(subject, stored)
+            outline = self._pod(subject, stored)
         else:
             unseen = unseen_of(self._store, subject)
-            found = _seeing(self._any(subject, unseen), unseen)
-        return structs.replace(found, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored))
+            outline = _seeing(self._any(subject, unseen), unseen)
+        return structs.replace(outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored))
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Of a live pod that no run made."""
@@ -90,18 +90,18 @@ class Outlines:
         # Of a pod that waits for a node, all pods were wanted, too.
         alone = origin.waits or not store.covered(Need("Pod", ref.namespace, ref.name)).known
         key = origin, beside_template(pod)
-        found = None if alone else self._of_origin.get(key)
-        if found is None:
+        outline = None if alone else self._of_origin.get(key)
+        if outline is None:
             unseen = None if alone else self._unseen.get(origin)
             if unseen is None:
                 unseen = unseen_of(store, subject)
                 if not alone:
                     self._unseen.keep(origin, unseen)
             known = policies(store, ref.namespace, self._ask.server)
-            found = _seeing(self._like(subject, pod, known, unseen), unseen)
+            outline = _seeing(self._like(subject, pod, known, unseen), unseen)
             if not alone and maker_of(store, pod) is not None:
-                self._of_origin.keep(key, found)
-        return found
+                self._of_origin.keep(key, outline)
+        return outline
 
     def _like(self, subject: Subject, pod: Pod, known: Known, unseen: tuple[Unseen, ...]) -> Outline:
         """Of a pod, or of one that is like it."""
@@ -131,7 +131,7 @@ class Outlines:
 
 def _seeing(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
     """The line with what could not be read for it."""
-    return structs.replace(outline, unseen=unseen, complete=not any(one.required for one in unseen))
+    return structs.replace(outline, unseen=unseen, complete=not any(unseen.required for unseen in unseen))
 
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]) -> Outline:

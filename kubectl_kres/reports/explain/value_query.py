@@ -17,8 +17,8 @@ def narrowed(explanation: Explanation, container: str, question: str) -> Explana
     is the whole one where nothing is asked for. Raises as ``containers`` and ``value`` do.
     """
     if question:
-        one, found = value(explanation, question, container)
-        kept: tuple[ContainerValues, ...] = (structs.replace(one, values=(found,)),)
+        container_values, resource_value = value(explanation, question, container)
+        kept: tuple[ContainerValues, ...] = (structs.replace(container_values, values=(resource_value,)),)
     elif container:
         kept = containers(explanation, container)
     else:
@@ -41,12 +41,16 @@ def narrowed(explanation: Explanation, container: str, question: str) -> Explana
 
 def containers(explanation: Explanation, name: str) -> tuple[ContainerValues, ...]:
     """The containers of that name; ``pod`` is the pod level. Raises UsageError naming those there are."""
-    found = tuple(one for one in explanation.containers if one.name == name or (one.role == "pod" and name == "pod"))
-    if not found:
+    values_of_containers = tuple(
+        container
+        for container in explanation.containers
+        if container.name == name or (container.role == "pod" and name == "pod")
+    )
+    if not values_of_containers:
         raise UsageError(
             f'{explanation.subject} has no container "{name}"', hint=f"containers: {_listed(explanation.containers)}"
         )
-    return found
+    return values_of_containers
 
 
 def value(explanation: Explanation, question: str, container: str = "") -> tuple[ContainerValues, ResourceValue]:
@@ -57,11 +61,11 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
     that could not be read may set it.
     """
     name, side, resource = _parts(question, explanation, container)
-    for one in containers(explanation, name):
-        for found in one.values:
-            if found.side == side and found.resource == resource:
-                return one, found
-    unread = next((one for one in explanation.unseen if one.kind == "LimitRange"), None)
+    for container_values in containers(explanation, name):
+        for resource_value in container_values.values:
+            if resource_value.side == side and resource_value.resource == resource:
+                return container_values, resource_value
+    unread = next((unseen for unseen in explanation.unseen if unseen.kind == "LimitRange"), None)
     if unread is not None:
         raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
     raise UsageError(f"{question}: nothing sets {side}.{resource} of {name}", hint="")
@@ -72,7 +76,7 @@ def _parts(question: str, explanation: Explanation, container: str) -> tuple[str
     if head in _SIDES and container:
         return container, _SIDES[head], rest
     if head in _SIDES:
-        regular = [one.name for one in explanation.containers if one.role == "container"]
+        regular = [container.name for container in explanation.containers if container.role == "container"]
         if len(regular) != 1:
             hint = f"say CONTAINER.{question}; containers: {_listed(explanation.containers)}"
             raise UsageError(f"{question}: which container?", hint=hint)
@@ -85,5 +89,5 @@ def _parts(question: str, explanation: Explanation, container: str) -> tuple[str
     return head, _SIDES[side], resource
 
 
-def _listed(found: Sequence[ContainerValues]) -> str:
-    return ", ".join(one.name or "pod" for one in found)
+def _listed(values_of_containers: Sequence[ContainerValues]) -> str:
+    return ", ".join(container_values.name or "pod" for container_values in values_of_containers)

@@ -35,16 +35,16 @@ ConflictKind = Literal[
 
 def bands(limits: Iterable[Limits]) -> tuple[Band, ...]:
     """One band for each type and resource that any LimitRange bounds: largest min, smallest max, smallest ratio."""
-    held: dict[tuple[str, str], dict[str, _Bound]] = {}
-    for one in limits:
-        for item in one.items:
+    entry: dict[tuple[str, str], dict[str, _Bound]] = {}
+    for limit in limits:
+        for item in limit.items:
             for field, values in (("min", item.min), ("max", item.max), ("maxLimitRequestRatio", item.ratio)):
                 for name, value in values.items():
-                    bounds = held.setdefault((item.type, name), {})
+                    bounds = entry.setdefault((item.type, name), {})
                     have = bounds.get(field)
                     if have is None or (value > have[0] if field == "min" else value < have[0]):
-                        bounds[field] = value, one.source.at(f"{item.path}.{field}[{name}]")
-    return tuple(_band(*key, held[key]) for key in sorted(held))
+                        bounds[field] = value, limit.source.at(f"{item.path}.{field}[{name}]")
+    return tuple(_band(*key, entry[key]) for key in sorted(entry))
 
 
 def _band(type_: str, resource: str, bounds: Mapping[str, _Bound]) -> Band:
@@ -130,26 +130,26 @@ class Conflict(NamedTuple):
 
 def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[str]:
     """The conflicts in words."""
-    return (one.text for one in conflicts(limits, quotas, demanded))
+    return (conflict.text for conflict in conflicts(limits, quotas, demanded))
 
 
 def conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[Conflict]:
     """What LimitRanges and quotas contradict each other in. ``demanded``: what quotas require of each container."""
-    found = bands(limits)
-    for band in found:
+    result = bands(limits)
+    for band in result:
         yield from _excluding(band)
-    held = {band.resource: band for band in found if band.type == "Container"}
-    for one in limits:
-        for item in one.items:
+    outcome = {band.resource: band for band in result if band.type == "Container"}
+    for limit in limits:
+        for item in limit.items:
             if item.type == "Container":
-                yield from _outside(item, one, held)
-    yield from _pods_below_containers(found)
+                yield from _outside(item, limit, outcome)
+    yield from _pods_below_containers(result)
     yield from _rivals(limits)
     for demand in demanded:
         for name in demand.unfilled:
             text = f"quota {demand.quota} requires {name} on every container, but no LimitRange sets a default"
             yield Conflict("unmet-requirement", text, (_hard(demand.quota, name),))
-    yield from _too_small(found, quotas)
+    yield from _too_small(result, quotas)
 
 
 def _excluding(band: Band) -> Iterator[Conflict]:
@@ -170,10 +170,10 @@ def _hard(quota: str, name: str) -> Source:
 
 
 def _known(*sources: Source | None) -> tuple[Source, ...]:
-    return tuple(one for one in sources if one is not None)
+    return tuple(source for source in sources if source is not None)
 
 
-def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iterator[Conflict]:
+def _outside(item: ParsedItem, limits: Limits, bands: Mapping[str, Band]) -> Iterator[Conflict]:
     """Defaults that the bounds of any LimitRange refuse."""
     who = str(limits.source.ref)
     for word, field, values in (
@@ -181,7 +181,7 @@ def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iter
         ("default request", "defaultRequest", item.default_request),
     ):
         for name, value in values.items():
-            band, own = held.get(name), limits.source.at(f"{item.path}.{field}[{name}]")
+            band, own = bands.get(name), limits.source.at(f"{item.path}.{field}[{name}]")
             if band is not None and band.high is not None and value > quantity(band.high):
                 text = f"the {word} {name} {value} ({who}) is over the max {band.high}{_by(band.high_source)}"
                 yield Conflict("default-outside", text, _known(own, band.high_source))
@@ -189,7 +189,7 @@ def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iter
                 text = f"the {word} {name} {value} ({who}) is under the min {band.low}{_by(band.low_source)}"
                 yield Conflict("default-outside", text, _known(own, band.low_source))
     for name, value in item.default.items():
-        band, request = held.get(name), item.default_request.get(name, value)
+        band, request = bands.get(name), item.default_request.get(name, value)
         if band is None or band.ratio is None:
             continue
         if request == ZERO or value.nano * 10**9 > quantity(band.ratio).nano * request.nano:
@@ -201,10 +201,10 @@ def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iter
             yield Conflict("ratio", text, _known(own, band.ratio_source))
 
 
-def _pods_below_containers(found: Iterable[Band]) -> Iterator[Conflict]:
-    held = {(band.type, band.resource): band for band in found}
-    for (type_, resource), band in held.items():
-        pod = held.get(("Pod", resource))
+def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
+    result = {(band.type, band.resource): band for band in bands}
+    for (type_, resource), band in result.items():
+        pod = result.get(("Pod", resource))
         if type_ != "Container" or pod is None or band.low is None or pod.high is None:
             continue
         if quantity(band.low) > quantity(pod.high):
@@ -218,24 +218,24 @@ def _pods_below_containers(found: Iterable[Band]) -> Iterator[Conflict]:
 def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
     """Defaults of several LimitRanges that differ: which one a pod gets is depends on LimitRange order."""
     given: dict[tuple[str, str], dict[str, tuple[Quantity, Source]]] = {}
-    for one in limits:
-        for item in one.items:
+    for limit in limits:
+        for item in limit.items:
             for word, field, values in (
                 ("limit", "default", item.default),
                 ("request", "defaultRequest", item.default_request),
             ):
                 for name, value in values.items():
-                    source = one.source.at(f"{item.path}.{field}[{name}]")
-                    given.setdefault((name, word), {})[one.source.name] = value, source
-    for (name, word), found in given.items():
-        if len({value for value, _ in found.values()}) > 1:
-            told = " or ".join(f"{value} ({who})" for who, (value, _) in found.items())
+                    source = limit.source.at(f"{item.path}.{field}[{name}]")
+                    given.setdefault((name, word), {})[limit.source.name] = value, source
+    for (name, word), entry in given.items():
+        if len({value for value, _ in entry.values()}) > 1:
+            told = " or ".join(f"{value} ({who})" for who, (value, _) in entry.items())
             text = f"the default {word} of {name} is {told}: the server's order of LimitRanges is arbitrary"
-            yield Conflict("order", text, tuple(source for _, source in found.values()))
+            yield Conflict("order", text, tuple(source for _, source in entry.values()))
 
 
-def _too_small(found: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[Conflict]:
-    for band in found:
+def _too_small(bands: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[Conflict]:
+    for band in bands:
         for quota in quotas if band.type == "Container" and band.low is not None else ():
             for name in (f"requests.{band.resource}", band.resource):
                 if name in quota.hard and quota.hard[name] < quantity(band.low or "0"):

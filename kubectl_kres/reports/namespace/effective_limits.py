@@ -52,10 +52,10 @@ def merged(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
     """By type and resource."""
     known = policies(store, namespace)
     limits = tuple(known.policies.limits)
-    held = {(band.type, band.resource): band for band in bands(limits)}
-    left_out = tuple(one for one in known.assumptions if one.path == "LimitRange")
-    for type_, resource in sorted({*held, *_named(limits)}):
-        band = held.get((type_, resource), Band(type_, resource))
+    result = {(band.type, band.resource): band for band in bands(limits)}
+    left_out = tuple(assumption for assumption in known.assumptions if assumption.path == "LimitRange")
+    for type_, resource in sorted({*result, *_named(limits)}):
+        band = result.get((type_, resource), Band(type_, resource))
         parts = tuple(_parts(limits, band))
         yield EffectiveLimit(
             namespace,
@@ -70,33 +70,33 @@ def merged(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
 
 
 def _named(limits: Iterable[Limits]) -> Iterator[tuple[str, str]]:
-    for one in limits:
-        for item in one.items:
+    for limit in limits:
+        for item in limit.items:
             yield from ((item.type, name) for name in {*item.default, *item.default_request})
 
 
 def _parts(limits: Iterable[Limits], band: Band) -> Iterator[Part]:
     forced = {"min": band.low_source, "max": band.high_source, "maxLimitRequestRatio": band.ratio_source}
     for field in _FIELDS:
-        for one in limits:
-            for item in one.items:
+        for limit in limits:
+            for item in limit.items:
                 value = _value(item, field, band)
                 if value is not None:
-                    source = one.source.at(f"{item.path}.{field}[{band.resource}]")
+                    source = limit.source.at(f"{item.path}.{field}[{band.resource}]")
                     yield Part(field, str(value), source, field not in forced or forced[field] == source)
 
 
 def _value(item: ParsedItem, field: str, band: Band) -> Quantity | None:
     if item.type != band.type:
         return None
-    held = {
+    quantities = {
         "min": item.min,
         "max": item.max,
         "maxLimitRequestRatio": item.ratio,
         "defaultRequest": item.default_request,
         "default": item.default,
     }
-    return held[field].get(band.resource)
+    return quantities[field].get(band.resource)
 
 
 def _values(parts: Iterable[Part], field: str) -> tuple[str, ...]:

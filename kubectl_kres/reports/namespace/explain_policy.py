@@ -108,47 +108,49 @@ class _Scene(Struct, frozen=True):
 
     def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
         """The demands of which it is known that no LimitRange meets them: none where LimitRanges could not be read."""
-        return () if any(one.kind == "LimitRange" for one in self.unseen) else demanded
+        return () if any(unseen.kind == "LimitRange" for unseen in self.unseen) else demanded
 
 
 def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExplanation:
     ref = subject.ref
     known = policies(store, namespace_of(ref), ask.server)
     wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
-    unseen = tuple(one for one in unread(store, wanted) if one.required)
+    unseen = tuple(unseen for unseen in unread(store, wanted) if unseen.required)
     scene = _Scene(store, ref, item, known, ask, unseen, subject.raw)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
-    found = _placed(scene, make(scene))
+    policy_explanation = _placed(scene, make(scene))
     of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
     distributed = (system.distributed(item.metadata) for system in systems() if of_policy)
     return structs.replace(
-        found,
-        warnings=(*found.warnings, *filter(None, distributed)),
-        assumptions=(*known.assumptions, *found.assumptions),
+        policy_explanation,
+        warnings=(*policy_explanation.warnings, *filter(None, distributed)),
+        assumptions=(*known.assumptions, *policy_explanation.assumptions),
         unseen=unseen,
         complete=not unseen,
-        verdict=worded(found.verdict, unseen) if found.verdict is not None else None,
+        verdict=worded(policy_explanation.verdict, unseen) if policy_explanation.verdict is not None else None,
         edits=_edits(item) if item is not None else {},
     )
 
 
-def _placed(scene: _Scene, found: PolicyExplanation) -> PolicyExplanation:
+def _placed(scene: _Scene, policy_explanation: PolicyExplanation) -> PolicyExplanation:
     """The answer, or that a file's object cannot be stored, since its namespace does not exist."""
     refusal = (
         unplaced(scene.store, scene.ref, BY_KIND[scene.ref.kind].qualified) if scene.ref in scene.store.files else None
     )
-    if refusal is None or (found.verdict is not None and found.verdict.code == 400):
-        return found
+    if refusal is None or (policy_explanation.verdict is not None and policy_explanation.verdict.code == 400):
+        return policy_explanation
     outcomes = (Outcome(False, refusal.code, refusal),)
     return structs.replace(
-        found, verdict=verdict_of(outcomes), remedies=told(directed(scene.store.origin, remedies(outcomes)))
+        policy_explanation,
+        verdict=verdict_of(outcomes),
+        remedies=told(directed(scene.store.origin, remedies(outcomes))),
     )
 
 
 def _quota(scene: _Scene) -> PolicyExplanation:
     item = scene.item
     known = scene.known.policies
-    own = tuple(one for one in demands(known.quotas, known.limits) if one.quota == item.metadata.name)
+    own = tuple(demand for demand in demands(known.quotas, known.limits) if demand.quota == item.metadata.name)
     verdict, fixes, warnings = _stored(scene)
     return PolicyExplanation(
         scene.ref,
@@ -158,7 +160,9 @@ def _quota(scene: _Scene) -> PolicyExplanation:
         demands=own,
         warnings=warnings,
         contradictions=tuple(
-            contradictions((), [one for one in known.quotas if one.name == item.metadata.name], scene.unfilled(own))
+            contradictions(
+                (), [quota for quota in known.quotas if quota.name == item.metadata.name], scene.unfilled(own)
+            )
         ),
         bare=explain(scene.store, _bare(scene.ref.namespace), scene.ask),
     )
@@ -194,10 +198,10 @@ def _with_others(scene: _Scene, limits: limitrange_object.Limits) -> tuple[str, 
 def _namespace(scene: _Scene) -> PolicyExplanation:
     known, space = scene.known.policies, namespace_of(scene.ref)
     demanded = tuple(demands(known.quotas, known.limits))
-    held: Sequence[ResourceQuota] = tuple(scene.store.all("ResourceQuota", space))
+    resource_quotas: Sequence[ResourceQuota] = tuple(scene.store.all("ResourceQuota", space))
     return PolicyExplanation(
         scene.ref,
-        quotas=(*quota_reports(scene.store, held, scene.ask), *shared_reports(scene.store, space)),
+        quotas=(*quota_reports(scene.store, resource_quotas, scene.ask), *shared_reports(scene.store, space)),
         demands=demanded,
         bands=bands(known.limits),
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
@@ -266,5 +270,5 @@ def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
         return {}
     fields = [f"spec.hard[{name}]" for name in item.spec.hard or ()] if isinstance(item, ResourceQuota) else []
     fields = fields or (["spec.limits"] if isinstance(item, LimitRange) else [])
-    found = {field: last_edit(metadata.managed_fields, field) for field in fields}
-    return {field: edit for field, edit in found.items() if edit is not None}
+    last_edits = {field: last_edit(metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in last_edits.items() if edit is not None}

@@ -73,8 +73,8 @@ class OverviewArea(Record, frozen=True):
     @property
     def severity(self) -> Severity:
         """That of its worst part."""
-        found = {part.severity for part in self.parts if part.count} | {one.severity for one in self.problems}
-        return next((one for one in SEVERITIES if one in found), "")
+        result = {part.severity for part in self.parts if part.count} | {problem.severity for problem in self.problems}
+        return next((severity for severity in SEVERITIES if severity in result), "")
 
 
 #: The worst first.

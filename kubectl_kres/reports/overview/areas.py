@@ -88,7 +88,7 @@ def _quotas(scene: AreaInput) -> Made:
         if severity := QUOTA_STATES[state]:
             problems.append(_quota_problem(quota, report, state, severity))
     order = list(QUOTA_STATES)
-    problems.sort(key=lambda one: (order.index(one.state), -(one.percent or 0), one.subject.key))
+    problems.sort(key=lambda problem: (order.index(problem.state), -(problem.percent or 0), problem.subject.key))
     parts = parts_of(counts, QUOTA_STATES)
     area = OverviewArea("quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[:MOST]))
     return Made(area, lambda problem: _quota_remedies(scene, problem))
@@ -123,15 +123,15 @@ def _quota_remedies(scene: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
 
 
 def _limits(scene: AreaInput) -> Made:
-    held = list(scene.store.all("LimitRange", scene.namespace or None))
+    limit_ranges = list(scene.store.all("LimitRange", scene.namespace or None))
     counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
-    for space in dict.fromkeys(one.metadata.namespace for one in held):
+    for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
         for row in merged(scene.store, space):
             sound = row.certain and not row.assumptions
             word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
             counts[word] += 1
     order: dict[str, Severity] = dict(zip(counts, ("bad", "warn", ""), strict=True))
-    return Made(OverviewArea("limitranges", "LimitRange", len(held), parts_of(counts, order), "bounds"))
+    return Made(OverviewArea("limitranges", "LimitRange", len(limit_ranges), parts_of(counts, order), "bounds"))
 
 
 QUOTAS = AreaMaker("quotas", ("ResourceQuota",), _quotas)
@@ -141,20 +141,20 @@ LIMITRANGES = AreaMaker("limitranges", ("LimitRange",), _limits)
 def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
     """Pods by QoS class, out of sums of namespaces without their total."""
     counts = {**dict.fromkeys(CLASSES, 0), "finished": 0}
-    for one in sums:
-        for name, count in one.classes.items():
+    for namespace_sums in sums:
+        for name, count in namespace_sums.classes.items():
             counts[name] += count
-        counts["finished"] += one.finished
+        counts["finished"] += namespace_sums.finished
     return OverviewArea("pods", "Pod", sum(counts.values()), parts_of(counts, dict.fromkeys(counts, "")))
 
 
 def refused(store: Store, namespace: str, ask: Ask) -> Iterator[Denied | None]:
     """Every workload that is looked at, one after the other: its refusal, or None where its pods are not refused."""
     refs = [
-        ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+        ObjectRef(kind, item.metadata.name, item.metadata.namespace)
         for kind in KINDS
-        for one in store.all(kind, namespace or None)
-        if stands_alone(one)
+        for item in store.all(kind, namespace or None)
+        if stands_alone(item)
     ]
     refs += [ref for ref, _ in waiting_objects(store, namespace)]
     for ref in refs:
@@ -165,33 +165,35 @@ def refused(store: Store, namespace: str, ask: Ask) -> Iterator[Denied | None]:
             yield None
 
 
-def refused_area(found: Iterable[Denied | None]) -> OverviewArea:
+def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
     """How many of those are refused, those that lack most pods first."""
     looked, rows = 0, list[Denied]()
-    for one in found:
+    for refusal in refusals:
         looked += 1
-        if one is not None:
-            rows.append(one)
-    problems = sorted(map(_refusal, rows), key=lambda one: (one.severity != "bad", -one.missing, one.subject.key))
+        if refusal is not None:
+            rows.append(refusal)
+    problems = sorted(
+        map(_refusal, rows), key=lambda problem: (problem.severity != "bad", -problem.missing, problem.subject.key)
+    )
     parts = (AreaPart("refused", len(rows), "bad"), AreaPart("not refused", looked - len(rows)))
     shown = tuple(part for part in parts if part.count)
     return OverviewArea("refused", "Deployment", len(rows), shown, "workloads", problems=tuple(problems[:MOST]))
 
 
-def _refusal(one: Denied) -> Problem:
-    missing, wanted = (one.replicas.missing, one.replicas.wanted) if one.replicas is not None else (1, 1)
-    word = word_of(one.verdict)
+def _refusal(denied: Denied) -> Problem:
+    missing, wanted = (denied.replicas.missing, denied.replicas.wanted) if denied.replicas is not None else (1, 1)
+    word = word_of(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}
-    since = one.seen[0].time if one.seen else ""
+    since = denied.seen[0].time if denied.seen else ""
     return Problem(
         "refused",
-        one.subject,
+        denied.subject,
         "warn" if again or word == "depends-on-order" else "bad",
         "waiting" if again else word,
-        verdict=one.verdict,
+        verdict=denied.verdict,
         missing=missing,
         wanted=wanted,
         since=since,
-        remedies=one.remedies,
+        remedies=denied.remedies,
     )

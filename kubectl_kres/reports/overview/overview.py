@@ -55,7 +55,7 @@ def area_needs(namespace: str) -> tuple[Need, ...]:
 def overview_needs(namespace: str) -> tuple[Need, ...]:
     """All reads of the overview but for pods, which are added up page by page."""
     needs = (Need("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
-    return tuple({(one.kind, one.namespace, one.name): one for one in reversed(needs)}.values())
+    return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
 
 
 def overview(store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None) -> Overview:
@@ -66,20 +66,22 @@ def overview(store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSum
     made = [(maker, maker.make(scene)) for maker in makers()]
     pods = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
-    areas = [turned, made[0][1].area, pods, *(one.area for _, one in made[1:]), spaces]
-    remedies = {one.area.name: one.remedies for _, one in made}
+    areas = [turned, made[0][1].area, pods, *(item.area for _, item in made[1:]), spaces]
+    remedies = {item.area.name: item.remedies for _, item in made}
     problems = [
-        replace(one, remedies=remedies[one.area](one)) if at < _MENDED and one.area in remedies else one
-        for at, one in enumerate(worst_first(areas))
+        replace(problem, remedies=remedies[problem.area](problem))
+        if at < _MENDED and problem.area in remedies
+        else problem
+        for at, problem in enumerate(worst_first(areas))
     ]
     unseen = tuple(unread(store, needs))
-    whole = sums is not None and not any(one.required for one in unseen)
+    whole = sums is not None and not any(unseen.required for unseen in unseen)
     return Overview(namespace, tuple(told(store, needs, area) for area in areas), tuple(problems), unseen, whole)
 
 
 def told(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:
     """The area without its problems; where its kind is not known, with the reason instead of a count."""
-    need = next((one for one in needs if one.kind == area.kind), None)
+    need = next((need for need in needs if need.kind == area.kind), None)
     state = store.covered(need).state if need is not None else "read"
     if state == "absent" or (state in _UNKNOWN and not area.count):
         return OverviewArea(area.name, area.kind, state=state)
@@ -88,7 +90,7 @@ def told(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewAre
 
 def worst_first(areas: Iterable[OverviewArea]) -> list[Problem]:
     """Of all areas, faults before warnings; else in the order of the areas. An object is told once."""
-    found: dict[ObjectRef, Problem] = {}
+    result: dict[ObjectRef, Problem] = {}
     for problem in (problem for area in areas for problem in area.problems):
-        found.setdefault(problem.subject, problem)
-    return sorted(found.values(), key=lambda one: SEVERITIES.index(one.severity))
+        result.setdefault(problem.subject, problem)
+    return sorted(result.values(), key=lambda problem: SEVERITIES.index(problem.severity))

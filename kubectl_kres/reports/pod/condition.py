@@ -9,12 +9,12 @@ from kubectl_kres.model.workload import Workload
 _USUAL = {"Completed", "ContainerCreating", "PodInitializing"}
 
 
-def ready_of(kind: str, found: object) -> str:
+def ready_of(kind: str, value: object) -> str:
     """``2/3`` as kubectl get has it; empty for what has no pods of its own."""
-    if isinstance(found, Pod):
-        ready = sum(_is_ready(status) for status in found.status.container_statuses or ())
-        return f"{ready}/{len(found.spec.containers or ())}"
-    return _ready_of_workload(kind, found) if isinstance(found, Workload) else ""
+    if isinstance(value, Pod):
+        ready = sum(_is_ready(status) for status in value.status.container_statuses or ())
+        return f"{ready}/{len(value.spec.containers or ())}"
+    return _ready_of_workload(kind, value) if isinstance(value, Workload) else ""
 
 
 def _is_ready(status: ContainerStatus) -> bool:
@@ -36,11 +36,11 @@ def _ready_of_workload(kind: str, workload: Workload) -> str:
     return ""
 
 
-def state_of(kind: str, found: object) -> str:
+def state_of(kind: str, value: object) -> str:
     """What matters of how it fares: why it does not run, or rests; empty where all is as usual."""
-    if isinstance(found, Pod):
-        return _state_of_pod(found)
-    return _state_of_workload(kind, found) if isinstance(found, Workload) else ""
+    if isinstance(value, Pod):
+        return _state_of_pod(value)
+    return _state_of_workload(kind, value) if isinstance(value, Workload) else ""
 
 
 def _state_of_workload(kind: str, workload: Workload) -> str:
@@ -67,12 +67,17 @@ def _state_of_pod(pod: Pod) -> str:
     if pod.metadata.deletion_timestamp:
         return "Terminating"
     unscheduled = next(
-        (one for one in status.conditions or () if one.type == SCHEDULED and one.status == "False"), None
+        (
+            condition
+            for condition in status.conditions or ()
+            if condition.type == SCHEDULED and condition.status == "False"
+        ),
+        None,
     )
     if unscheduled is not None:
         return unscheduled.reason or "not scheduled"
     for prefix, statuses in (("Init:", status.init_container_statuses or ()), ("", status.container_statuses or ())):
-        worst = next((text for one in statuses if (text := _trouble(one))), "")
+        worst = next((text for status in statuses if (text := _trouble(status))), "")
         if worst:
             return f"{prefix}{worst}"
     if status.phase in {"", "Running"}:

@@ -61,25 +61,25 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
     """Failed creations first, which say why pods are missing; then conditions, then how the pods fare. Newest first."""
     namespace = workload.metadata.namespace
     family = _family(store, kind, workload)
-    told = [event for one in family for event in events_about(store, namespace, one) if event.reason in _EVENTS]
-    found = [_of_event(event) for event in sorted(told, key=lambda event: event.metadata.name)]
+    told = [event for names in family for event in events_about(store, namespace, names) if event.reason in _EVENTS]
+    facts = [_of_event(event) for event in sorted(told, key=lambda event: event.metadata.name)]
     for owner_kind, owner in ((kind, workload), *_owned(store, family, namespace)):
         source = Source(owner_kind, owner.metadata.name, namespace)
-        found += [
+        facts += [
             _of_condition(condition, source)
             for condition in owner.status.conditions or ()
             if (condition.type, condition.status) in _STUCK
         ]
     for child, name in sorted(family):
         if child == "Pod" and isinstance(pod := store.get(child, name, namespace), Pod):
-            found += of_pod(pod)
-    return _merged(found)
+            facts += of_pod(pod)
+    return _merged(facts)
 
 
 def _owned(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterator[tuple[str, Workload]]:
     for kind, name in sorted(family):
-        if kind in {"ReplicaSet", "Job"} and isinstance(found := store.get(kind, name, namespace), Workload):
-            yield kind, found
+        if kind in {"ReplicaSet", "Job"} and isinstance(result := store.get(kind, name, namespace), Workload):
+            yield kind, result
 
 
 def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]:
@@ -95,7 +95,7 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
 
 
 def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[str, str]]) -> set[str]:
-    return {one.metadata.name for owner in owners for one in owned_by(store, kind, namespace, owner)}
+    return {item.metadata.name for owner in owners for item in owned_by(store, kind, namespace, owner)}
 
 
 def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:
@@ -124,15 +124,15 @@ def _of_status(fact: Fact) -> bool:
 
 def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """What says the same once, with counts added, newest first; what a condition repeats of an event is dropped."""
-    found: dict[tuple[str, str], Fact] = {}
+    result: dict[tuple[str, str], Fact] = {}
     for fact in sorted(facts, key=_of_status):
         key = (fact.reason, gist(fact.text))
-        have = found.get(key)
+        have = result.get(key)
         if have is None:
-            found[key] = fact
+            result[key] = fact
         elif fact.source.kind == "Pod" or not _of_status(fact):
-            latest = max(have, fact, key=lambda one: one.time)
-            found[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count)
-    ranked = sorted(found.values(), key=lambda fact: fact.time, reverse=True)
+            latest = max(have, fact, key=lambda fact: fact.time)
+            result[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count)
+    ranked = sorted(result.values(), key=lambda fact: fact.time, reverse=True)
     ranked.sort(key=lambda fact: fact.reason != "FailedCreate")
     return tuple(ranked[:_MOST])

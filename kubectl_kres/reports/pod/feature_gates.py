@@ -25,14 +25,14 @@ def gates(pod: Pod, server: Server, *, resized: bool = False) -> tuple[Assume, .
     None for a gate that the version no longer lets go. ``resized``: with those that a resize hangs on.
     """
     used = [*_used(pod), *(_resizing(pod) if resized else ())]
-    said = ((gate, _said(gate, server)) for gate in used)
-    return tuple(Assume(_WITHOUT[gate][0], "server/feature-gate", text) for gate, text in said if text)
+    text = ((gate, _said(gate, server)) for gate in used)
+    return tuple(Assume(_WITHOUT[gate][0], "server/feature-gate", text) for gate, text in text if text)
 
 
 def _used(pod: Pod) -> Iterator[str]:
     if pod.spec.resources is not None:
         yield "PodLevelResources"
-    if any(one.restart_policy == "Always" for one in pod.spec.init_containers or ()):
+    if any(init_container.restart_policy == "Always" for init_container in pod.spec.init_containers or ()):
         yield "SidecarContainers"
 
 
@@ -40,7 +40,7 @@ def _resizing(pod: Pod) -> Iterator[str]:
     yield "InPlacePodVerticalScaling"
     if pod.spec.resources is not None:
         yield "InPlacePodLevelResourcesVerticalScaling"
-    if any(one.restart_policy != "Always" for one in pod.spec.init_containers or ()):
+    if any(init_container.restart_policy != "Always" for init_container in pod.spec.init_containers or ()):
         yield "InPlacePodVerticalScalingInitContainers"
 
 

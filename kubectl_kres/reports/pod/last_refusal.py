@@ -48,9 +48,9 @@ _SECOND = len("2026-01-01T00:00:00")
 def refuser(text: str) -> str:
     """Who says so, in the API server's sentence."""
     for pattern, name in _REFUSERS:
-        found = pattern.search(text)
-        if found is not None:
-            return name.format(*found.groups())
+        match = pattern.search(text)
+        if match is not None:
+            return name.format(*match.groups())
     return "the API server"
 
 

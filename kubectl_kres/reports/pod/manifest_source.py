@@ -32,14 +32,14 @@ def start_of(store: Store, subject: Subject) -> Start:
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref
-    found = store.get(ref.kind, ref.name, ref.namespace)
-    if found is None:
+    result = store.get(ref.kind, ref.name, ref.namespace)
+    if result is None:
         raise missing(store, subject)
-    if isinstance(found, Pod):
-        return start_of_live(store, found)
-    if not isinstance(found, Workload):
+    if isinstance(result, Pod):
+        return start_of_live(store, result)
+    if not isinstance(result, Workload):
         raise UsageError(f"{ref.kind} holds no pod template", hint="explain takes pods and what makes pods")
-    path, template = template_of(found)
+    path, template = template_of(result)
     if template is None or template.spec.containers is None:
         raise UsageError(
             f'{ref.kind} "{ref.name}" holds no pod template: there is no spec.template.spec.containers '
@@ -47,7 +47,7 @@ def start_of(store: Store, subject: Subject) -> Start:
             hint="ask about what it makes or scales: its pods, or a deployment",
         )
     source = Source(ref.kind, ref.name, ref.namespace)
-    return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=found)
+    return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
 
 
 def missing(store: Store, subject: Subject) -> ClusterError:
@@ -164,15 +164,15 @@ def _stripped(store: Store, live: Pod, source: Source) -> Start:
 
 def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:
     """What the annotation says was set: (container or init container, name, side) to resource names."""
-    found: dict[tuple[str, str, str], frozenset[str]] = {}
+    result: dict[tuple[str, str, str], frozenset[str]] = {}
     for entry in text.partition("LimitRanger plugin set: ")[2].split("; "):
         names, for_, who = entry.partition(" for ")
         if not for_:
             continue
         listed, _, side = names.rpartition(" ")
         role, _, name = who.rpartition(" ")
-        found[role, name, f"{side}s"] = frozenset(part.strip() for part in listed.split(","))
-    return found
+        result[role, name, f"{side}s"] = frozenset(part.strip() for part in listed.split(","))
+    return result
 
 
 def _without(

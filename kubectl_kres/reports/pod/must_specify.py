@@ -20,8 +20,8 @@ def demands(quotas: Sequence[Quota], limits: Iterable[Limits]) -> Iterator[Deman
 
 def _filled(limits: Iterable[Limits]) -> Iterator[str]:
     """The names of quotas that the defaults of LimitRanges state for a container. A limit becomes the request, too."""
-    for one in limits:
-        for item in one.items:
+    for limit in limits:
+        for item in limit.items:
             if item.type == "Container":
                 yield from (f"limits.{name}" for name in item.default)
                 for name in {*item.default, *item.default_request}:

@@ -59,18 +59,18 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
-        found = store.get(subject.ref.kind, subject.ref.name, namespace)
-        if isinstance(found, Pod):
-            wanted += made_from(found)
-            wanted += node_needs(found)
-        elif isinstance(found, Workload):
-            wanted += _of_workload(subject.ref.kind, found)
-            wanted += claim_needs(store, namespace, found)
+        result = store.get(subject.ref.kind, subject.ref.name, namespace)
+        if isinstance(result, Pod):
+            wanted += made_from(result)
+            wanted += node_needs(result)
+        elif isinstance(result, Workload):
+            wanted += _of_workload(subject.ref.kind, result)
+            wanted += claim_needs(store, namespace, result)
             wanted += autoscaler_needs(store, subject.ref.kind, namespace)
-            if any(need.kind == "HorizontalPodAutoscaler" for need in wanted) and _is_settled(subject.ref.kind, found):
+            if any(need.kind == "HorizontalPodAutoscaler" for need in wanted) and _is_settled(subject.ref.kind, result):
                 # Events say why pods are missing, and none is.
                 wanted = [need for need in wanted if need.kind != "Event" or len(wanted) <= MOST]
-        spec = _spec(found)
+        spec = _spec(result)
     else:
         spec = _spec_of_raw(subject)
         wanted += _itself(store, subject)
@@ -148,16 +148,16 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
         yield Need(ref.kind, ref.namespace, ref.name, required=False)
 
 
-def claim_needs(store: Store, namespace: str, found: Workload | None) -> Iterator[Need]:
+def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iterator[Need]:
     """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
-    if found is None or not found.spec.volume_claim_templates:
+    if workload is None or not workload.spec.volume_claim_templates:
         return
     quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
     if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
-        item.type == "PersistentVolumeClaim" for one in ranges for item in one.spec.limits or ()
+        item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
     ):
         yield Need("PersistentVolumeClaim", namespace, required=False)
-    yield from storage_needs(store, namespace, found.spec.volume_claim_templates)
+    yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 
 
 def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[Need]:
@@ -183,8 +183,10 @@ def _is_settled(kind: str, workload: Workload) -> bool:
 
 def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[Need]:
     """The storage classes, one of which is the default, where a quota counts by class a claim that names none."""
-    unnamed = any(one.spec.storage_class_name is None for one in claims)
-    if unnamed and any(counts_by_class(one.spec.hard or ()) for one in store.all("ResourceQuota", namespace)):
+    unnamed = any(claim.spec.storage_class_name is None for claim in claims)
+    if unnamed and any(
+        counts_by_class(resource_quota.spec.hard or ()) for resource_quota in store.all("ResourceQuota", namespace)
+    ):
         yield Need("StorageClass")
 
 
@@ -200,10 +202,10 @@ def _worth(need: Need) -> int:
     return _WORTH.index(need.kind) if need.kind in _WORTH else -1
 
 
-def _spec(found: Any) -> PodSpec | None:
-    if isinstance(found, Pod):
-        return found.spec
-    template = template_of(found)[1] if isinstance(found, Workload) else None
+def _spec(value: Any) -> PodSpec | None:
+    if isinstance(value, Pod):
+        return value.spec
+    template = template_of(value)[1] if isinstance(value, Workload) else None
     return template.spec if template is not None else None
 
 
@@ -212,9 +214,9 @@ def _spec_of_raw(subject: Subject) -> PodSpec | None:
     return pod.spec if pod is not None else None
 
 
-def controller(found: Pod | Workload) -> tuple[str, str]:
+def controller(value: Pod | Workload) -> tuple[str, str]:
     """Kind and name of the owner that manages the object; empty if there is none."""
-    for owner in found.metadata.owner_references or ():
+    for owner in value.metadata.owner_references or ():
         if owner.controller:
             return owner.kind, owner.name
     return "", ""

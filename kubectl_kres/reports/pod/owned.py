@@ -34,10 +34,10 @@ def _subject(event: Event) -> _Key:
 
 def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key]) -> Mapping[_Key, list[Any]]:
     """Looked through again only where the store has changed."""
-    held, revision = _found.setdefault(store, {}), store.revision(kind)
-    last = held.get(kind)
+    result, revision = _found.setdefault(store, {}), store.revision(kind)
+    last = result.get(kind)
     if last is None or last[0] != revision:
-        last = held[kind] = (revision, {})
+        last = result[kind] = (revision, {})
     spaces = last[1]
     if namespace not in spaces:
         groups: dict[_Key, list[Any]] = {}

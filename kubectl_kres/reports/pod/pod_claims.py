@@ -45,14 +45,14 @@ class _Claim(Struct, frozen=True):
 
 def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:
     """The analysis of a pod, or of the refusal of its claims, without which there is no pod; that is ``then``."""
-    found = _claims(store, subject, analysis, server)
-    if found is None:
+    pod_claims = _claims(store, subject, analysis, server)
+    if pod_claims is None:
         return analysis
-    if not found.refusals:
-        return structs.replace(analysis, claims=found)
+    if not pod_claims.refusals:
+        return structs.replace(analysis, claims=pod_claims)
     pods = analysis.outcomes
-    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in found.refusals for pod in pods)
-    return structs.replace(analysis, claims=found, outcomes=outcomes, then=(*pods, *analysis.then))
+    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in pod_claims.refusals for pod in pods)
+    return structs.replace(analysis, claims=pod_claims, outcomes=outcomes, then=(*pods, *analysis.then))
 
 
 def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
@@ -70,7 +70,7 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     ordinal, ready, first = _next(store, subject, workload, known=known)
     if ordinal is None:
         return PodClaims(ready=ready)
-    new = [one for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim)]
+    new = [claim for claim in _made(workload, subject, ordinal) if not _is_there(store, claim.claim)]
     try:
         refusals, costs = _admitted(new, analysis.known.policies, server)
     except Unparsable:
@@ -154,12 +154,12 @@ def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
     ordinals = range(first, first + min(wanted, _MOST_PODS))
     if len(there) == existing:
-        lacking = [one for one in ordinals if f"{subject.ref.name}-{one}" not in there]
+        lacking = [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in there]
     else:
         # Where pods were not read the lowest numbers are taken as there.
         lacking = [*ordinals][existing:]
     return tuple(
-        tuple(one.claim for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim))
+        tuple(claim.claim for claim in _made(workload, subject, ordinal) if not _is_there(store, claim.claim))
         for ordinal in lacking
     )
 
@@ -190,34 +190,39 @@ def _admitted(
     costs: list[QuotaCharge] = []
     for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):
         quotas, costs = policies.quotas, []
-        for one in (*new[:last], *new[last + 1 :], new[last]):
-            outcomes = admit_claim(one.claim, structs.replace(policies, quotas=quotas), server)
-            refused = [_placed(outcome.refusal, one.path) for outcome in outcomes if outcome.refusal is not None]
+        for claim in (*new[:last], *new[last + 1 :], new[last]):
+            outcomes = admit_claim(claim.claim, structs.replace(policies, quotas=quotas), server)
+            refused = [_placed(outcome.refusal, claim.path) for outcome in outcomes if outcome.refusal is not None]
             refusals.update((refusal.message, refusal) for refusal in refused)
-            found = charges(claim_request(classed(one.claim, policies), server), quotas)
-            costs += found
-            quotas = quotas if refused else with_used(quotas, found)
+            quota_charges = charges(claim_request(classed(claim.claim, policies), server), quotas)
+            costs += quota_charges
+            quotas = quotas if refused else with_used(quotas, quota_charges)
     return tuple(refusals.values()), tuple(added(costs))
 
 
 def _placed(refusal: Refusal, path: str) -> Refusal:
     """With paths that lead from the StatefulSet to the claim's template."""
-    findings = tuple(structs.replace(one, path=f"{path}.{one.path}" if one.path else path) for one in refusal.findings)
+    findings = tuple(
+        structs.replace(finding, path=f"{path}.{finding.path}" if finding.path else path)
+        for finding in refusal.findings
+    )
     return structs.replace(refusal, findings=findings)
 
 
 def added(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
     """One charge for each quota: what is asked for in total, on top of what was used before the first."""
-    found: dict[str, QuotaCharge] = {}
+    quota_charges: dict[str, QuotaCharge] = {}
     for cost in costs:
-        have = found.get(cost.quota)
-        found[cost.quota] = cost if have is None else _sum(have, cost)
-    yield from found.values()
+        have = quota_charges.get(cost.quota)
+        quota_charges[cost.quota] = cost if have is None else _sum(have, cost)
+    yield from quota_charges.values()
 
 
-def _sum(one: QuotaCharge, other: QuotaCharge) -> QuotaCharge:
-    requested, after = dict(one.requested), dict(one.after)
+def _sum(quota_charge: QuotaCharge, other: QuotaCharge) -> QuotaCharge:
+    requested, after = dict(quota_charge.requested), dict(quota_charge.after)
     for name, text in other.requested.items():
         requested[name] = str(parse(requested[name]) + parse(text)) if name in requested else text
         after[name] = str(parse(after[name]) + parse(text)) if name in after else other.after[name]
-    return QuotaCharge(one.quota, requested, {**other.used, **one.used}, after, {**other.hard, **one.hard})
+    return QuotaCharge(
+        quota_charge.quota, requested, {**other.used, **quota_charge.used}, after, {**other.hard, **quota_charge.hard}
+    )

@@ -31,13 +31,13 @@ def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Anal
     """The analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
     unknown = no_kind(subject)
     if unknown is not None:
-        return structs.replace(analysis, outcomes=tuple(instead(one, unknown) for one in analysis.outcomes))
-    found = _decoded(store, subject, ask, analysis)
+        return structs.replace(analysis, outcomes=tuple(instead(outcome, unknown) for outcome in analysis.outcomes))
+    result = _decoded(store, subject, ask, analysis)
     nowhere = unplaced(store, subject.ref, subject.kind.qualified) if subject.file else None
-    if nowhere is None or any(one.code == 400 for one in found.outcomes):
-        return found
-    first = tuple(instead(one, nowhere) for one in found.outcomes)
-    return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
+    if nowhere is None or any(outcome.code == 400 for outcome in result.outcomes):
+        return result
+    first = tuple(instead(outcome, nowhere) for outcome in result.outcomes)
+    return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
 
 def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
@@ -46,21 +46,23 @@ def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> An
     from kubectl_kres.admission.request.policy_answer import undecodable
 
     raw, outcomes = subject.raw or {}, analysis.outcomes
-    if any(one.code == 400 for one in outcomes):
-        return structs.replace(analysis, outcomes=tuple(_undecoded(one, raw, subject.ref.kind) for one in outcomes))
-    found = analysis
+    if any(outcome.code == 400 for outcome in outcomes):
+        return structs.replace(
+            analysis, outcomes=tuple(_undecoded(outcome, raw, subject.ref.kind) for outcome in outcomes)
+        )
+    result = analysis
     if subject.ref.kind != "Pod":
         refused = undecodable(raw)
         if refused is not None:
             drawn = structs.replace(refused, draft=outcomes[0].draft)
             return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.start.prefix),))
-        found = _of_workload(store, subject, ask, with_claims(store, subject, analysis, ask.server))
+        result = _of_workload(store, subject, ask, with_claims(store, subject, analysis, ask.server))
     unknown = unknown_fields(raw, subject.ref.kind)
     if not unknown:
-        return found
+        return result
     refusal = _strict(raw, subject.ref.kind, unknown)
-    first = tuple(instead(one, refusal) for one in found.outcomes)
-    return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
+    first = tuple(instead(outcome, refusal) for outcome in result.outcomes)
+    return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
 
 def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
@@ -78,7 +80,7 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
     refusal = outcome.refusal
     if refusal is None or stands_in_object(refusal.findings[0]):
         return outcome
-    findings = tuple(structs.replace(one, path=one.path.removeprefix(prefix)) for one in refusal.findings)
+    findings = tuple(structs.replace(finding, path=finding.path.removeprefix(prefix)) for finding in refusal.findings)
     return structs.replace(outcome, refusal=structs.replace(refusal, findings=findings))
 
 
@@ -100,7 +102,9 @@ def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -
     full = uncounted(raw, analysis.known.policies, ask.server)
     if not full:
         return analysis
-    outcomes = tuple(instead(pod, one.refusal, warned=True) for one in full for pod in pods if one.refusal is not None)
+    outcomes = tuple(
+        instead(pod, outcome.refusal, warned=True) for outcome in full for pod in pods if outcome.refusal is not None
+    )
     return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
 
 
@@ -126,8 +130,8 @@ def existing(store: Store, subject: Subject) -> Iterator[Assume]:
         return
     ref = subject.ref
     then = "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
-    said = f'409 {subject.kind.qualified} "{ref.name}" already exists'
-    yield Assume("request", "file/exists", f"{ref} exists: creating it is answered with {said}; {then}")
+    text = f'409 {subject.kind.qualified} "{ref.name}" already exists'
+    yield Assume("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {then}")
 
 
 def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
@@ -136,10 +140,10 @@ def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
 
     kind = str(raw.get("kind", ""))
     unknown = unknown_fields(raw, kind)
-    if not unknown or any(one.code == 400 for one in outcomes):
+    if not unknown or any(outcome.code == 400 for outcome in outcomes):
         return tuple(outcomes)
     refusal = _strict(raw, kind, unknown)
-    return tuple(instead(one, refusal) for one in outcomes)
+    return tuple(instead(outcome, refusal) for outcome in outcomes)
 
 
 _DIGITS = re.compile(r"(\d+)")
@@ -156,8 +160,8 @@ def _strict(raw: Raw, kind: str, unknown: Sequence[str]) -> Refusal:
     texts = sorted(unknown, key=_order)
     message = f"strict decoding error: {', '.join(texts)}"
     findings = tuple(Finding(text, "kubectl/unknown-field", _path(text), resource=kind) for text in texts)
-    said = f'{kind} in version "{_version(raw)}" cannot be handled as a {kind}: {message}'
-    return Refusal(400, "BadRequest", said, findings)
+    text = f'{kind} in version "{_version(raw)}" cannot be handled as a {kind}: {message}'
+    return Refusal(400, "BadRequest", text, findings)
 
 
 def _path(text: str) -> str:

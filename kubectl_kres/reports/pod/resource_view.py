@@ -35,8 +35,8 @@ def as_written(pod: Pod) -> dict[str, Any]:
     for key, group in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
         if group:
             spec[key] = [_container(container) for container in group]
-    found = {"metadata": metadata, "spec": spec}
-    return {**found, "status": {"qosClass": pod.status.qos_class}} if pod.status.qos_class else found
+    result = {"metadata": metadata, "spec": spec}
+    return {**result, "status": {"qosClass": pod.status.qos_class}} if pod.status.qos_class else result
 
 
 def _container(container: Container) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def values_of(pod: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Any]:
     spec = pod["spec"]
     places = [("spec", "", spec.get("resources") or {})]
     places += [
-        (key, one["name"], one.get("resources") or {})
+        (key, item["name"], item.get("resources") or {})
         for key in ("containers", "initContainers")
-        for one in spec.get(key) or ()
+        for item in spec.get(key) or ()
     ]
     return {
         (key, name, side, resource): _number(text)
@@ -93,12 +93,12 @@ def _number(text: str) -> Any:
 def signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
     """All of a pod that admission looks at, but for its name: what would be sent, on whatever node; the live values."""
     spec = live.spec
-    held = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)
+    result = (spec.containers, spec.init_containers, spec.resources)
+    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(result)
 
 
 def beside_template(live: Pod) -> bytes:
     """The same of a pod whose template is known: what it does not have from there, and the live values."""
     spec = live.spec
-    held = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode((spec.affinity, spec.active_deadline_seconds, held))
+    result = (spec.containers, spec.init_containers, spec.resources)
+    return _ENCODER.encode((spec.affinity, spec.active_deadline_seconds, result))

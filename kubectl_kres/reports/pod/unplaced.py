@@ -37,10 +37,10 @@ def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
 def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
     """403 where the namespace is being deleted. Source: apiserver/pkg/admission/plugin/namespace/lifecycle."""
     space = ref.namespace
-    found = store.get("Namespace", space)
-    if not space or found is None or ObjectRef("Namespace", space) in store.files:
+    namespace = store.get("Namespace", space)
+    if not space or namespace is None or ObjectRef("Namespace", space) in store.files:
         return None
-    if found.status.phase != "Terminating" and not found.metadata.deletion_timestamp:
+    if namespace.status.phase != "Terminating" and not namespace.metadata.deletion_timestamp:
         return None
     text = f"unable to create new content in namespace {space} because it is being terminated"
     finding = Finding(text, "namespace/terminating", observed=space)
@@ -52,9 +52,9 @@ def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
 def _stored(store: Store, namespace: str) -> bool:
     """Whether the cluster holds a policy in the namespace; one of a file need not be there yet."""
     return any(
-        ObjectRef(kind, one.metadata.name, namespace) not in store.files
+        ObjectRef(kind, item.metadata.name, namespace) not in store.files
         for kind in _POLICIES
-        for one in store.all(kind, namespace)
+        for item in store.all(kind, namespace)
     )
 
 

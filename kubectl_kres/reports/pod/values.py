@@ -53,7 +53,7 @@ class ValueTable:
 
     def _container(self, slot: Slot) -> ContainerValues:
         values = tuple(self._values(slot))
-        stated = {(one.side, one.resource) for one in values if one.value is not None}
+        stated = {(value.side, value.resource) for value in values if value.value is not None}
         unread = not self.store.covered(Need("LimitRange", self.start.source.namespace)).known
         note = _UNREAD if unread and self.start.live is None and slot.role != "pod" and not stated >= _FILLED else ""
         return ContainerValues(slot.name, slot.role, slot.path, values, note)
@@ -131,8 +131,8 @@ class ValueTable:
             return None
         key = (source.at(source.field.partition("[")[0] if source.kind == "LimitRange" else source.field), "")
         if key not in self._edits:
-            found = self.store.get(source.kind, source.name, source.namespace)
-            metadata = found.metadata if found is not None else None
+            result = self.store.get(source.kind, source.name, source.namespace)
+            metadata = result.metadata if result is not None else None
             managed = metadata.managed_fields if isinstance(metadata, ManagedMetadata) else None
             names = {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
             self._edits[key] = last_edit(managed, source.field, names)
@@ -141,18 +141,20 @@ class ValueTable:
     @property
     def injected(self) -> tuple[str, ...]:
         """Containers that only the live pod has."""
-        return tuple(one.name for one in self._added.values())
+        return tuple(container.name for container in self._added.values())
 
     def _injected(self) -> Iterator[ContainerValues]:
         if self.start.live is None:
             return
         texts = _by_path(self.start.live)
-        for path, one in self._added.items():
+        for path, container in self._added.items():
             values = tuple(
                 ResourceValue(at, side, resource, live=text) for at, side, resource, text in _below(texts, path)
             )
-            role = "container" if path.startswith("spec.containers") else "sidecar" if one.restart_policy else "init"
-            yield ContainerValues(one.name, role, path, values, injected(self.start.live, one.name, path))
+            role = (
+                "container" if path.startswith("spec.containers") else "sidecar" if container.restart_policy else "init"
+            )
+            yield ContainerValues(container.name, role, path, values, injected(self.start.live, container.name, path))
 
     def _undecoded(self) -> Iterator[ContainerValues]:
         """What was written, where a quantity does not parse and so nothing was computed."""
@@ -169,8 +171,8 @@ class ValueTable:
 def _below(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
     """Path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
     heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
-    found = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
-    for at, side, resource in sorted(found, key=lambda one: _rank(one[2])):
+    pairs = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
+    for at, side, resource in sorted(pairs, key=lambda texts: _rank(texts[2])):
         yield at, side, resource, texts[at]
 
 
@@ -181,12 +183,12 @@ def _shown(draft: Draft | None) -> Mapping[str, Quantity]:
 def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
     """Names that the slot has in any outcome or source, each by its paths: cpu, memory, then the others."""
     places = tuple(places)
-    found = {name for side in SIDES for name in slot.side(side)}
+    texts = {name for side in SIDES for name in slot.side(side)}
     for side in SIDES:
         head = f"{slot.path}.resources.{side}["
         for paths in places:
-            found |= {path[len(head) : -1] for path in paths if path.startswith(head)}
-    return sorted(found, key=_rank)
+            texts |= {path[len(head) : -1] for path in paths if path.startswith(head)}
+    return sorted(texts, key=_rank)
 
 
 def _rank(resource: str) -> tuple[bool, bool, str]:
@@ -197,22 +199,22 @@ def _rank(resource: str) -> tuple[bool, bool, str]:
 def _containers(pod: Pod) -> dict[str, PodContainer]:
     """Containers and init containers by their path."""
     lists = (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers))
-    return {f"spec.{key}[{index}]": one for key, group in lists for index, one in enumerate(group or ())}
+    return {f"spec.{key}[{index}]": container for key, group in lists for index, container in enumerate(group or ())}
 
 
 def names_of(pod: Pod) -> dict[str, str]:
     """Containers by their path."""
-    return {path: one.name for path, one in _containers(pod).items()}
+    return {path: container.name for path, container in _containers(pod).items()}
 
 
 def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], dict[str, PodContainer]]:
     """The live values at the paths of the manifest, for injectors move containers; and the containers they added."""
     by_name = {(path.partition("[")[0], name): path for path, name in names.items()}
     moved, added = {"spec": "spec"}, {}
-    for path, one in _containers(live).items():
-        home = by_name.get((path.partition("[")[0], one.name))
+    for path, container in _containers(live).items():
+        home = by_name.get((path.partition("[")[0], container.name))
         if home is None:
-            added[path] = one
+            added[path] = container
         else:
             moved[path] = home
     at_home = {}
@@ -228,7 +230,7 @@ def _by_path(pod: Pod) -> dict[str, str]:
     spec = pod.spec
     places: list[tuple[str, ResourceRequirements | None]] = [("spec", spec.resources)]
     for key, group in (("containers", spec.containers), ("initContainers", spec.init_containers)):
-        places += [(f"spec.{key}[{index}]", one.resources) for index, one in enumerate(group or ())]
+        places += [(f"spec.{key}[{index}]", container.resources) for index, container in enumerate(group or ())]
     return {
         f"{path}.resources.{side}[{name}]": "0" if value is None else str(value)
         for path, resources in places

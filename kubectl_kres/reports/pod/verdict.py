@@ -63,7 +63,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     first = refused[0]
     refusal = first.refusal
     findings = refusal.findings if refusal is not None else ()
-    others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
+    others = tuple(dict.fromkeys(outcome.message for outcome in refused[1:] if outcome.message != first.message))
     allowed = False if len(refused) == len(outcomes) else None
     return Verdict(allowed, first.code, first.message, first.reason, first.causes, tuple(_once(findings)), others)
 
@@ -72,7 +72,7 @@ def worded(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) 
     """The verdict with its word. ``unseen``: what could not be read."""
     word = _word(verdict, needed)
     deciding = {kind for system in systems() for kind in system.deciding}
-    kinds = {one.kind for one in unseen if one.required or one.kind in deciding}
+    kinds = {unseen.kind for unseen in unseen if unseen.required or unseen.kind in deciding}
     partial = _may_change(word, verdict, kinds)
     return structs.replace(
         verdict,
@@ -101,13 +101,13 @@ def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:
     Of refusals only that for what a container does not state can end with them: a LimitRange may fill it in.
     """
     if word in {"refused", "full"}:
-        return "LimitRange" in kinds and any(one.rule == "quota/must-specify" for one in verdict.findings)
+        return "LimitRange" in kinds and any(finding.rule == "quota/must-specify" for finding in verdict.findings)
     return bool(kinds)
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Each sentence once: a quota's names all of its resources, and stands behind each of them."""
-    said: set[str] = set()
+    text: set[str] = set()
     for finding in findings:
-        yield structs.replace(finding, text="") if finding.text in said else finding
-        said.add(finding.text)
+        yield structs.replace(finding, text="") if finding.text in text else finding
+        text.add(finding.text)

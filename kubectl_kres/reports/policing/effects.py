@@ -80,7 +80,11 @@ class PolicyEffects(Record, frozen=True):
 
 def effects_needs(store: Store, namespace: str) -> tuple[Need, ...]:
     """Policies, bindings, the namespace and its pods."""
-    deciding = (structs.replace(one, required=True) for one in deciding_needs(store) if one.kind not in WEBHOOKS)
+    deciding = (
+        structs.replace(deciding_need, required=True)
+        for deciding_need in deciding_needs(store)
+        if deciding_need.kind not in WEBHOOKS
+    )
     params = parameter_needs(store, namespace)
     return (Need("Namespace", name=namespace, required=False), *deciding, Need("Pod", namespace), *params)
 
@@ -88,24 +92,28 @@ def effects_needs(store: Store, namespace: str) -> tuple[Need, ...]:
 def policy_effects(store: Store, namespace: str, ask: Ask, kind: str = "", name: str = "") -> PolicyEffects:
     """Of policies of one kind, or of that name alone, where these are given."""
     scene = scene_of(store, namespace, ask.server)
-    found: list[PolicyEffect] = []
+    policy_effects: list[PolicyEffect] = []
     if scene is not None:
-        pods = [one for one in store.all("Pod", namespace) if one.status.phase not in _ENDED]
+        pods = [pod for pod in store.all("Pod", namespace) if pod.status.phase not in _ENDED]
         requests = list(_requests(pods, namespace, ask))
-        for one, bound in (("ValidatingAdmissionPolicy", scene.world.validating),
+        for text, bound in (("ValidatingAdmissionPolicy", scene.world.validating),
                            ("MutatingAdmissionPolicy", scene.world.mutating)):  # fmt: skip
-            if kind in ("", one):
+            if kind in ("", text):
                 chosen = [each for each in bound if name in ("", each.policy.name)]
-                found += [effect for each in chosen for effect in _effect(one, each, scene, requests, namespace, ask)]
+                policy_effects += [
+                    effect for each in chosen for effect in _effect(text, each, scene, requests, namespace, ask)
+                ]
     unseen = tuple(unread(store, effects_needs(store, namespace)))
-    dangling = tuple(pair for one in POLICIES if kind in ("", one) for pair in _dangling(store, one))
-    return PolicyEffects(namespace, tuple(found), dangling, unseen, not any(one.required for one in unseen))
+    dangling = tuple(pair for policy in POLICIES if kind in ("", policy) for pair in _dangling(store, policy))
+    return PolicyEffects(
+        namespace, tuple(policy_effects), dangling, unseen, not any(unseen.required for unseen in unseen)
+    )
 
 
 def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
     if not store.covered(Need(kind)).known and store.origin.kind == "cluster":
         return
-    known = {one.metadata.name for one in store.all(kind)}
+    known = {item.metadata.name for item in store.all(kind)}
     for binding in store.all(f"{kind}Binding"):
         wanted = str(binding.spec.get("policyName", ""))
         if wanted not in known:
@@ -129,10 +137,12 @@ def _effect(
     kind: str, bound: Bound, scene: PluginLookups, requests: list[Request], namespace: str, ask: Ask
 ) -> Iterator[PolicyEffect]:
     """Nothing for a policy that is about no pod there."""
-    bindings = [one for one in bound.bindings if _about_pods(bound, one, scene, requests, namespace)]
+    bindings = [binding for binding in bound.bindings if _about_pods(bound, binding, scene, requests, namespace)]
     if not bindings:
         return
-    actions = dict.fromkeys(a for one in bindings for a in (one.get("spec") or {}).get("validationActions") or ())
+    actions = dict.fromkeys(
+        a for binding in bindings for a in (binding.get("spec") or {}).get("validationActions") or ()
+    )
     errors = policy_creation.errors_of({**bound.policy.raw, "kind": kind}, ask.server.version[1] + 1)
     effect = PolicyEffect(
         kind, bound.policy.name, tuple(map(name_of, bindings)), tuple(actions), faults=tuple(map(str, errors))
@@ -142,7 +152,7 @@ def _effect(
         yield structs.replace(effect, unknown=f"it asks for {', '.join(sorted(words))}, which is not read of pods")
         return
     others: list[PodEffect] = []
-    seen = [one for one in requests if _matches(bound, one, scene)]
+    seen = [request for request in requests if _matches(bound, request, scene)]
     try:
         for request in seen:
             others += _of_pod(kind, bound, request, scene, ask)
@@ -154,8 +164,8 @@ def _effect(
 
 def _matches(bound: Bound, request: Request, scene: PluginLookups) -> bool:
     return matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None and any(
-        matched((one.get("spec") or {}).get("matchResources"), request, scene.world.namespace) is not None
-        for one in bound.bindings
+        matched((binding.get("spec") or {}).get("matchResources"), request, scene.world.namespace) is not None
+        for binding in bound.bindings
     )
 
 
@@ -163,7 +173,9 @@ def _about_pods(bound: Bound, binding: Raw, scene: PluginLookups, requests: list
     """Whether some pod there can be meant: one that exists, or any, whatever its labels."""
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
     own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
-    if any(all(matched(part, one, scene.world.namespace) is not None for part in (own, theirs)) for one in requests):
+    if any(
+        all(matched(part, request, scene.world.namespace) is not None for part in (own, theirs)) for request in requests
+    ):
         return True
     loose = [{**(part or {}), "objectSelector": None} for part in (own, theirs)]
     return all(matched(part, bare, scene.world.namespace) is not None for part in loose)
@@ -177,7 +189,9 @@ def _of_pod(kind: str, bound: Bound, request: Request, scene: PluginLookups, ask
     review = validating.review(request, (bound,), scene.given)
     if review.unknown:
         raise NotComputed(review.unknown[0].partition(" is not computed: ")[2])
-    texts = [(one.findings[0].text, True) for one in review.refusals] or [(text, False) for text in review.warnings]
+    texts = [(refusal.findings[0].text, True) for refusal in review.refusals] or [
+        (text, False) for text in review.warnings
+    ]
     if texts:
         text, refused = texts[0]
         yield PodEffect(request.name, text.partition(" denied request: ")[2] or text, refused)
@@ -193,5 +207,5 @@ def _unset(bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> It
     if refusal is not None:
         yield PodEffect(request.name, refusal.message, refused=True)
     elif whole != request.object:
-        values = [f"{one.path} {one.after or 'gone'}" for step in session.steps for one in step.told(ask.server)]
+        values = [f"{entry.path} {entry.after or 'gone'}" for step in session.steps for entry in step.told(ask.server)]
         yield PodEffect(request.name, f"lacks {', '.join(values)}" if values else "lacks what it sets")

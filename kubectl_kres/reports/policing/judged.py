@@ -34,7 +34,7 @@ def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Ana
         return analysis
     scene = scene_of(store, subject.ref.namespace, ask.server)
     raw = next_pod(subject, analysis.start) if scene is not None else None
-    if scene is None or raw is None or any(one.code == 400 for one in analysis.outcomes):
+    if scene is None or raw is None or any(outcome.code == 400 for outcome in analysis.outcomes):
         return analysis
     if undecodable(raw) is not None:
         return analysis
@@ -65,8 +65,10 @@ class _Next:
         if any(self._mutates()):
             outcomes = tuple(self._computed(analysis))
         else:
-            outcomes = tuple(one for outcome in analysis.outcomes for one in self._reviewed(outcome, analysis))
-        enforced = any(one.rule == "pod-security/violated" for outcome in outcomes for one in _findings(outcome))
+            outcomes = tuple(item for outcome in analysis.outcomes for item in self._reviewed(outcome, analysis))
+        enforced = any(
+            finding.rule == "pod-security/violated" for outcome in outcomes for finding in _findings(outcome)
+        )
         return structs.replace(
             analysis,
             outcomes=outcomes,
@@ -75,8 +77,8 @@ class _Next:
         )
 
     def _mutates(self) -> Iterator[bool]:
-        for one in self.world.mutating:
-            constraints = one.policy.spec.get("matchConstraints")
+        for bound in self.world.mutating:
+            constraints = bound.policy.spec.get("matchConstraints")
             yield matched(constraints, self.request, self.world.namespace) is not None
 
     def _computed(self, analysis: Analysis) -> Iterator[Outcome]:
@@ -98,10 +100,10 @@ class _Next:
             return
         run = chain.Chain(self.request, analysis.known.policies, self.server, self.world)
         reviews = list(run.review(self.request.of(chain.prepared(self.request, outcome.draft))))
-        self._unknown(gap for one in reviews for gap in one.unknown)
-        refusals = [refusal for one in reviews for refusal in one.refusals]
+        self._unknown(gap for review in reviews for gap in review.unknown)
+        refusals = [refusal for review in reviews for refusal in review.refusals]
         if refusals:
-            yield from (instead(outcome, one) for one in refusals)
+            yield from (instead(outcome, refusal) for refusal in refusals)
             return
         yield _warned(outcome, reviews)
 
@@ -124,7 +126,7 @@ def _drawn(outcome: Outcome, like: Outcome) -> Outcome:
 
 
 def _warned(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
-    told = {text for one in reviews for text in one.warnings}
+    told = {text for review in reviews for text in review.warnings}
     return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *told}))) if told else outcome
 
 
@@ -140,18 +142,18 @@ def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis)
         return analysis
     run = chain.Chain(request, analysis.known.policies, ask.server, scene.world)
     reviews = list(run.review(request))
-    unseen = [*gaps_of((gap for one in reviews for gap in one.unknown), _VALIDATING)]
+    unseen = [*gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING)]
     changing = [
-        f"{one.policy.name} is not computed: it changes the {ref.kind} itself"
-        for one in scene.world.mutating
-        if matched(one.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None
+        f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
+        for bound in scene.world.mutating
+        if matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None
     ]
     unseen += gaps_of(changing, _MUTATING)
     analysis = structs.replace(analysis, unseen=(*analysis.unseen, *unseen))
-    refusals = [refusal for one in reviews for refusal in one.refusals]
+    refusals = [refusal for review in reviews for refusal in review.refusals]
     if not refusals:
-        return structs.replace(analysis, outcomes=tuple(_warned(one, reviews) for one in analysis.outcomes))
-    outcomes = tuple(instead(pod, one) for one in refusals for pod in analysis.outcomes)
+        return structs.replace(analysis, outcomes=tuple(_warned(outcome, reviews) for outcome in analysis.outcomes))
+    outcomes = tuple(instead(pod, refusal) for refusal in refusals for pod in analysis.outcomes)
     return structs.replace(analysis, outcomes=outcomes, then=(*analysis.outcomes, *analysis.then))
 
 

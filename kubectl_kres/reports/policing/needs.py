@@ -78,7 +78,7 @@ def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
     """Whether a policy may be about pods of a namespace, or what makes them."""
     constraints = spec.get("matchConstraints") or {}
     rules = constraints.get("resourceRules") or ()
-    resources = {str(one).partition("/")[0] for rule in rules for one in rule.get("resources") or ()}
+    resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
     space = store.get("Namespace", namespace)
     if space is not None:
         labels = {"kubernetes.io/metadata.name": namespace, **(space.metadata.labels or {})}

@@ -36,11 +36,11 @@ def next_pod(subject: Subject, start: Start) -> Raw | None:
 def _as_started(raw: dict[str, Any], start: Start) -> None:
     """With the containers and amounts that the pod is expected to get beside those of its template."""
     for key, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
-        held = {one.get("name"): one for one in raw["spec"].get(key) or ()}
-        for one in getattr(start.pod.spec, attribute) or ():
-            wire = on_wire(one)
-            if one.name in held:
-                held[one.name]["resources"] = wire.get("resources") or {}
+        result = {item.get("name"): item for item in raw["spec"].get(key) or ()}
+        for item in getattr(start.pod.spec, attribute) or ():
+            wire = on_wire(item)
+            if item.name in result:
+                result[item.name]["resources"] = wire.get("resources") or {}
             else:
                 raw["spec"].setdefault(key, []).append(wire)
 

@@ -12,15 +12,15 @@ _CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
 
 def _security(case: RemedyContext) -> Iterator[str]:
     """One line for each control: the field and what it has to be, in which container."""
-    for one in case.findings:
-        which = _CONTAINERS.search(one.observed)
+    for finding in case.findings:
+        which = _CONTAINERS.search(finding.observed)
         where = f" of container {which[1]}" if which else ""
-        if one.expected:
-            yield f"set {one.path} to {one.expected}{where}"
-        elif one.path:
-            yield f"take out or change {one.path}{where}: {one.observed}"
+        if finding.expected:
+            yield f"set {finding.path} to {finding.expected}{where}"
+        elif finding.path:
+            yield f"take out or change {finding.path}{where}: {finding.observed}"
         else:
-            yield f"change what Pod Security names: {one.observed}"
+            yield f"change what Pod Security names: {finding.observed}"
 
 
 def _denied(case: RemedyContext) -> Iterator[str]:

@@ -41,9 +41,9 @@ class PluginLookups(Struct, frozen=True):
     def assumed(self, request: Request) -> Iterator[Assume]:
         """The webhooks that are asked about the request."""
         for name, mutating, hooks in self.webhooks:
-            found = asked(name, hooks, request, self.given, mutating=mutating)
-            if found is not None:
-                yield Assume("spec", "webhook/not-computed", found.text)
+            asked_configuration = asked(name, hooks, request, self.given, mutating=mutating)
+            if asked_configuration is not None:
+                yield Assume("spec", "webhook/not-computed", asked_configuration.text)
 
     @property
     def given(self) -> Any:
@@ -57,10 +57,10 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, Plugin
 
 def scene_of(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
-    held, revision = _found.setdefault(store, {}), store.revision(*_KINDS)
-    last = held.get(namespace)
+    result, revision = _found.setdefault(store, {}), store.revision(*_KINDS)
+    last = result.get(namespace)
     if last is None or last[:2] != (revision, server):
-        last = held[namespace] = (revision, server, _scene(store, namespace, server))
+        last = result[namespace] = (revision, server, _scene(store, namespace, server))
     return last[2]
 
 
@@ -82,9 +82,9 @@ def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
     webhooks = tuple(
-        (one.metadata.name, kind == WEBHOOKS[0], tuple(on_wire(hook) for hook in one.webhooks or ()))
+        (item.metadata.name, kind == WEBHOOKS[0], tuple(on_wire(hook) for hook in item.webhooks or ()))
         for kind in WEBHOOKS
-        for one in store.all(kind)
+        for item in store.all(kind)
     )
     silent = standard.privileged and not standard.faults
     terminating = space is not None and bool(space.metadata.deletion_timestamp or space.status.phase == "Terminating")
@@ -94,14 +94,14 @@ def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None
 
 
 def _all(store: Store, kind: str) -> list[Raw]:
-    return [{"metadata": {"name": one.metadata.name}, "spec": one.spec} for one in store.all(kind)]
+    return [{"metadata": {"name": item.metadata.name}, "spec": item.spec} for item in store.all(kind)]
 
 
 class _Accounts(dict[str, Raw]):
     """Those that were looked for; what was not looked for is taken to exist."""
 
-    def __init__(self, held: Mapping[str, Raw], missing: Iterable[str]) -> None:
-        super().__init__(held)
+    def __init__(self, mapping: Mapping[str, Raw], missing: Iterable[str]) -> None:
+        super().__init__(mapping)
         self._missing = frozenset(missing)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -109,16 +109,22 @@ class _Accounts(dict[str, Raw]):
 
 
 def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
-    held = {one.metadata.name: on_wire(one) for one in store.all("ServiceAccount", namespace)}
+    service_account = {
+        service_account.metadata.name: on_wire(service_account)
+        for service_account in store.all("ServiceAccount", namespace)
+    }
     missing = [
         need.name
         for need, coverage in store.needs().items()
-        if need.kind == "ServiceAccount" and need.namespace == namespace and need.name and coverage.known
-        and need.name not in held
-    ]  # fmt: skip
+        if need.kind == "ServiceAccount"
+        and need.namespace == namespace
+        and need.name
+        and coverage.known
+        and need.name not in service_account
+    ]
     if store.covered(Need("ServiceAccount", namespace)).known:
-        return {"default": {"metadata": {"name": "default"}}, **held}
-    return _Accounts(held, missing) if held or missing else None
+        return {"default": {"metadata": {"name": "default"}}, **service_account}
+    return _Accounts(service_account, missing) if service_account or missing else None
 
 
 def _looking(store: Store) -> Look:
@@ -126,8 +132,8 @@ def _looking(store: Store) -> Look:
     kept = ref(store)
 
     def look(version: str, kind: str, namespace: str, reference: Raw | None) -> tuple[Sequence[Raw], str]:
-        held = kept()
-        return parameters(held, version, kind, namespace, reference) if held is not None else ((), "unread")
+        store = kept()
+        return parameters(store, version, kind, namespace, reference) if store is not None else ((), "unread")
 
     return look
 
@@ -137,12 +143,14 @@ def without_withheld(
 ) -> tuple[tuple[Bound, ...], list[str]]:
     """The policies that ask for nothing that is not kept of a template, and what is said of the others that match."""
     kept, gaps = [], []
-    for one in bound:
-        words = one.policy.words & WITHHELD
+    for item in bound:
+        words = item.policy.words & WITHHELD
         if not words:
-            kept.append(one)
-        elif matched(one.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
-            gaps.append(f"{one.policy.name} is not computed: it asks for {', '.join(sorted(words))}, which is not read")
+            kept.append(item)
+        elif matched(item.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
+            gaps.append(
+                f"{item.policy.name} is not computed: it asks for {', '.join(sorted(words))}, which is not read"
+            )
     return tuple(kept), gaps
 
 
@@ -155,4 +163,4 @@ def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
 
 def unread_kinds(store: Store, needs: Iterable[Need]) -> frozenset[str]:
     """The deciding kinds that could not be read."""
-    return frozenset(one.kind for one in needs if one.kind in DECIDING and not store.covered(one).known)
+    return frozenset(need.kind for need in needs if need.kind in DECIDING and not store.covered(need).known)

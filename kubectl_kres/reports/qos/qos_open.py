@@ -53,7 +53,9 @@ class Opening:
 def _lasting(pod: Pod) -> Iterator[Container]:
     """The containers that run together, sidecars with them; init containers end."""
     yield from pod.spec.containers or ()
-    yield from (one for one in pod.spec.init_containers or () if one.restart_policy == "Always")
+    yield from (
+        init_container for init_container in pod.spec.init_containers or () if init_container.restart_policy == "Always"
+    )
 
 
 def _states(pod: Pod, container: Container, name: str) -> bool:

@@ -53,26 +53,26 @@ QosChange = list[ManifestEdit]
 
 def reach(case: AdmittedPod, name: str) -> Reach:
     """The way with the fewest edits that is admitted; if none is, the shortest of those refused."""
-    found = [_tried(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
-    return min((one for one in found if one is not None), key=_worth, default=Reach(name, ()))
+    reaches = [_tried(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
+    return min((reach for reach in reaches if reach is not None), key=_worth, default=Reach(name, ()))
 
 
-def _worth(one: Reach) -> tuple[bool, int]:
-    return bool(one.refused), len(one.edits)
+def _worth(reach: Reach) -> tuple[bool, int]:
+    return bool(reach.refused), len(reach.edits)
 
 
 def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
     """The way without the edits that can be spared; None if it does not lead to the class, or is no way."""
-    said = _refusal(case, name, way)
-    if said is None or not way:
+    text = _refusal(case, name, way)
+    if text is None or not way:
         return None
     for put in way if len(way) <= _SPARED else ():
-        rest = [one for one in way if one is not put]
+        rest = [manifest_edit for manifest_edit in way if manifest_edit is not put]
         less = _refusal(case, name, rest) if rest else None
-        if less is not None and (said or not less):
-            way, said = rest, less
+        if less is not None and (text or not less):
+            way, text = rest, less
     edits = tuple(edit for edit in (edit_of(case.pod, put) for put in way) if edit)
-    return Reach(name, edits, said, "PodLevelResources" if case.draft.pod is None and _leveling(edits) else "")
+    return Reach(name, edits, text, "PodLevelResources" if case.draft.pod is None and _leveling(edits) else "")
 
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:

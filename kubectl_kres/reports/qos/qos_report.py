@@ -96,27 +96,27 @@ def quality(
     """
     analysis = analysis_of(store, subject, ask)
     maker = made_by(analysis)
-    unseen = tuple(one for one in _unseen(store, subject) if one.required or one.kind not in maker.assumed)
-    found = _brief(subject, analysis, ask.server, unseen)
+    unseen = tuple(unseen for unseen in _unseen(store, subject) if unseen.required or unseen.kind not in maker.assumed)
+    quality = _brief(subject, analysis, ask.server, unseen)
     draft = analysis.outcomes[0].draft
-    if found is None or draft is None:
+    if quality is None or draft is None:
         return None
     start, known = analysis.start, analysis.known
     live, node = start.live, node_of(store, start.live) if start.live is not None else None
     machine = machine_of(node, version or 2, driver)
-    running, stored = _running(live, draft, found.live_class or found.qos.name, ask.server)
+    running, stored = _running(live, draft, quality.live_class or quality.qos.name, ask.server)
     case = AdmittedPod(start.pod, draft, known.policies, ask.server, live is not None)
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
     return Quality(
-        found.subject,
-        found.qos,
-        found.culprits,
+        quality.subject,
+        quality.qos,
+        quality.culprits,
         start.text,
-        found.live,
-        found.live_class,
-        found.alternatives,
-        found.refused,
+        quality.live,
+        quality.live_class,
+        quality.alternatives,
+        quality.refused,
         () if _blind(live, unseen) else _reach(store, subject, ask, case, analysis),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
@@ -130,7 +130,7 @@ def quality(
             *maker.remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal),
         ),
         unseen,
-        not any(one.required for one in unseen),
+        not any(unseen.required for unseen in unseen),
     )
 
 
@@ -163,8 +163,8 @@ class QosAnswers:
         server = self._ask.server
         if subject.raw is not None:
             return _brief(subject, analysis_of(self._store, subject, self._ask, journal=False), server, unseen)
-        found = with_claims(self._store, subject, analyse(start, known, self._ask, journal=False), server)
-        return _brief(subject, found, server, unseen)
+        analysis = with_claims(self._store, subject, analyse(start, known, self._ask, journal=False), server)
+        return _brief(subject, analysis, server, unseen)
 
 
 def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[Unseen, ...] = ()) -> Quality | None:
@@ -176,20 +176,21 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     if live is not None and _blind(live, unseen):
         draft = _running(live, draft, "", server)[0]
     brought = analysis.start.pod.status.qos_class if live is None else ""
-    found = qos.explain(draft, brought)
+    qos_class = qos.explain(draft, brought)
     others = (
         set()
         if brought
-        else {qos.class_of(one.draft) for one in analysis.outcomes if one.draft is not None} - {found.name}
+        else {qos.class_of(outcome.draft) for outcome in analysis.outcomes if outcome.draft is not None}
+        - {qos_class.name}
     )
     stored = ""
     if live is not None:
         stored = live.status.qos_class or qos.class_of(draft_pod(live, server))
-    refused = next((one.message for one in analysis.outcomes if not one.allowed), "")
+    refused = next((outcome.message for outcome in analysis.outcomes if not outcome.allowed), "")
     return Quality(
         subject.ref,
-        found,
-        tuple(_culprits(draft)) if found.name != "Guaranteed" else (),
+        qos_class,
+        tuple(_culprits(draft)) if qos_class.name != "Guaranteed" else (),
         live=live is not None,
         live_class=stored,
         alternatives=tuple(sorted(others)),
@@ -201,7 +202,7 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
 
 def _blind(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
     """Whether a live pod has what LimitRanges set that cannot be read: what they would set today nobody can say."""
-    return live is not None and any(one.kind == "LimitRange" for one in unseen)
+    return live is not None and any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
 def _culprits(draft: Draft) -> Iterator[Culprit]:
@@ -238,6 +239,6 @@ def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
 
 def _unseen(store: Store, subject: Subject) -> Iterator[Unseen]:
     """A node that nobody could ask for is told by the scores."""
-    for one in unread(store, needs_with_node(store, subject)):
-        if one.kind != "Node" or one.state != "unread":
-            yield one
+    for unseen in unread(store, needs_with_node(store, subject)):
+        if unseen.kind != "Node" or unseen.state != "unread":
+            yield unseen

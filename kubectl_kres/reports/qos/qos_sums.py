@@ -75,11 +75,11 @@ class _Space:
     def fold(self, known: Mapping[bytes, PodAmounts | None]) -> None:
         """Adds the pods that are alike."""
         for key, count in self.alike.items():
-            found = known[key]
-            assert found is not None
-            self.classes[found.qos_class] += count
-            add_into(self.requests, _times(found.requests, count))
-            add_into(self.limits, _times(found.limits, count))
+            pod_amounts = known[key]
+            assert pod_amounts is not None
+            self.classes[pod_amounts.qos_class] += count
+            add_into(self.requests, _times(pod_amounts.requests, count))
+            add_into(self.limits, _times(pod_amounts.limits, count))
         self.alike.clear()
 
     def add(self, other: _Space) -> None:
@@ -135,7 +135,11 @@ def _key(pod: Pod) -> bytes:
     """All of a pod that ``amounts`` looks at."""
     spec, status = pod.spec, pod.status
     statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    actual = [(one.name, one.resources, one.allocated_resources) for one in statuses if one.resources is not None]
+    actual = [
+        (status.name, status.resources, status.allocated_resources)
+        for status in statuses
+        if status.resources is not None
+    ]
     conditions = status.conditions if actual else None
     parts = (spec.containers, spec.init_containers, spec.resources, spec.overhead, actual, conditions, status.qos_class)
     try:
@@ -149,7 +153,7 @@ def _times(values: Quantities, count: int) -> Quantities:
     """The sum of so many of each."""
     if count == 1:
         return values
-    return {name: one + Quantity(one.nano * (count - 1), one.format) for name, one in values.items()}
+    return {name: value + Quantity(value.nano * (count - 1), value.format) for name, value in values.items()}
 
 
 def _shown(space: _Space, *, namespace: str = "", total: bool = False, namespaces: int = 0) -> NamespaceSums:

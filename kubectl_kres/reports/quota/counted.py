@@ -69,7 +69,7 @@ def unreadable(quota: ResourceQuota, objects: CountedObjects, server: Server) ->
     """The names of a quota whose objects are not known, with the kind that is missing."""
     hard = tuple(quota.spec.hard or ())
     counted = {name for resource in objects for name in names_of(resource, server)(hard)}
-    missing = {name: resource for resource, held in objects.items() if held is None
+    missing = {name: resource for resource, pairs in objects.items() if pairs is None
                for name in names_of(resource, server)(hard)}  # fmt: skip
     for name in hard:
         if name not in counted and (name.startswith(_COUNT) or name in _OLD_NAMES or name.endswith(DEVICES)):
@@ -111,5 +111,5 @@ def owner_of(item: Any, by: str, store: Store) -> str:
 
 def every(objects: CountedObjects) -> Iterator[Counted]:
     """The objects that are known, kind by kind."""
-    for held in objects.values():
-        yield from held or ()
+    for pairs in objects.values():
+        yield from pairs or ()

@@ -91,28 +91,28 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     replicas = pods_of(store, subject.ref.kind, workload)
     if replicas is None or not (replicas.failing or replicas.missing):
         return None
-    found = explain(store, subject, ask)
-    seen = tuple(fact for fact in found.facts if fact.reason in _REFUSED)
-    if not (replicas.failing or seen) and found.verdict.allowed is True:
+    explanation = explain(store, subject, ask)
+    seen = tuple(fact for fact in explanation.facts if fact.reason in _REFUSED)
+    if not (replicas.failing or seen) and explanation.verdict.allowed is True:
         return None
-    return _denied(found, replicas, seen)
+    return _denied(explanation, replicas, seen)
 
 
 def _waiting(store: Store, subject: Subject, ask: Ask) -> Denied:
     """Of what a quota holds up; what else refuses its pod has ended it."""
-    found = explain(store, subject, ask)
-    return _denied(found, None, found.facts[:1])
+    explanation = explain(store, subject, ask)
+    return _denied(explanation, None, explanation.facts[:1])
 
 
-def _denied(found: Explanation, replicas: Replicas | None, seen: tuple[Fact, ...]) -> Denied:
+def _denied(explanation: Explanation, replicas: Replicas | None, seen: tuple[Fact, ...]) -> Denied:
     return Denied(
-        found.subject,
+        explanation.subject,
         replicas,
-        found.verdict,
-        found.remedies,
-        tuple(cost for cost in found.quotas if cost.exceeded),
+        explanation.verdict,
+        explanation.remedies,
+        tuple(cost for cost in explanation.quotas if cost.exceeded),
         seen,
-        tuple(one for one in found.unseen if one.required),
-        found.complete,
-        found.tekton,
+        tuple(unseen for unseen in explanation.unseen if unseen.required),
+        explanation.complete,
+        explanation.tekton,
     )

@@ -77,16 +77,16 @@ def limit_range_block(limit_range: LimitRange) -> LimitRangeBlock:
     items: list[tuple[LimitRow, ...]] = []
     for item in limit_range.spec.limits or ():
         lists = [
-            parse_list(held, "spec.limits")
-            for held in (item.min, item.max, item.default_request, item.default, item.max_limit_request_ratio)
+            parse_list(mapping, "spec.limits")
+            for mapping in (item.min, item.max, item.default_request, item.default, item.max_limit_request_ratio)
         ]
-        names = sorted({name for held in lists for name in held})
+        names = sorted({name for quantities in lists for name in quantities})
         items.append(tuple(_row(item.type, name, lists) for name in names))
     return LimitRangeBlock(limit_range.metadata.name, limit_range.metadata.namespace, tuple(items))
 
 
 def _row(scope: str, name: str, lists: Iterable[Mapping[str, Quantity]]) -> LimitRow:
-    low, high, request, limit, ratio = (str(held[name]) if name in held else "-" for held in lists)
+    low, high, request, limit, ratio = (str(quantities[name]) if name in quantities else "-" for quantities in lists)
     return scope, name, low, high, request, limit, ratio
 
 

@@ -86,12 +86,12 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     A live pod stands for another one like it.
     """
     analysis = analysis_of_another(store, subject, ask)
-    found = explained(store, subject, ask, analysis)
+    explanation = explained(store, subject, ask, analysis)
     counts = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
     fits, most = least(counts), _most(counts)
     workload = analysis.start.owner or manifest_workload(subject)
     replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
-    unread = any(unseen.kind == "ResourceQuota" for unseen in found.unseen)
+    unread = any(unseen.kind == "ResourceQuota" for unseen in explanation.unseen)
     known = None if unread else replicas
     room = fits if fits is not None else known.missing + known.surge if known is not None else 0
     begun = under_way(store, subject, analysis, known) if known is not None else None
@@ -102,29 +102,29 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     would = _would(known, later, surge) if known is not None and later is not None else None
     return Fit(
         subject.ref,
-        found.start,
-        found.verdict,
-        found.remedies,
-        found.quotas,
+        explanation.start,
+        explanation.verdict,
+        explanation.remedies,
+        explanation.quotas,
         enough=not unread
         and not lacking
         and would in {None, "fits", "replaced"}
         and (replicas is not None or fits != 0),
         fits=fits,
         at_most=most if most != fits else None,
-        tightest=tuple(cost.quota for cost in found.quotas if cost.fits is not None and cost.fits == fits),
+        tightest=tuple(cost.quota for cost in explanation.quotas if cost.fits is not None and cost.fits == fits),
         replicas=replicas,
         lacking=lacking,
         surge_fits=surge,
         would=would,
         would_end=later,
         is_=_state(begun),
-        over=tuple(_over(analysis, found.quotas)),
-        never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in found.verdict.findings),
-        autoscaled=found.autoscaled,
-        assumptions=found.assumptions,
-        unseen=tuple(one for one in found.unseen if one.required),
-        complete=found.complete,
+        over=tuple(_over(analysis, explanation.quotas)),
+        never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in explanation.verdict.findings),
+        autoscaled=explanation.autoscaled,
+        assumptions=explanation.assumptions,
+        unseen=tuple(unseen for unseen in explanation.unseen if unseen.required),
+        complete=explanation.complete,
     )
 
 

@@ -159,8 +159,8 @@ def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
 
 def _percent(used: Quantity, hard: Quantity) -> int | None:
     """A quota that has something of nothing is the worst there is, and must not be missed by who looks at figures."""
-    found = percent_of(used, hard)
-    return _OF_NOTHING if found is None and used.nano > 0 else found
+    number = percent_of(used, hard)
+    return _OF_NOTHING if number is None and used.nano > 0 else number
 
 
 def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
@@ -175,12 +175,15 @@ def _recounted(
     uses: Sequence[Use], quota: ResourceQuota, objects: CountedObjects, ask: Ask, *, told: bool
 ) -> tuple[Use, ...]:
     """``told``: the status is the server's, so that a count that is another one is a drift."""
-    requests = {resource: None if held is None else [one.request for one in held] for resource, held in objects.items()}
-    found = recount(quota, requests, ask.server)
+    requests = {
+        resource: None if pairs is None else [counted.request for counted in pairs]
+        for resource, pairs in objects.items()
+    }
+    quantities = recount(quota, requests, ask.server)
     missing = unreadable(quota, objects, ask.server)
-    pods = [one.item for one in objects.get("pods") or () if isinstance(one.item, Pod)]
+    pods = [pod.item for pod in objects.get("pods") or () if isinstance(pod.item, Pod)]
     now = datetime.fromisoformat(ask.now) if ask.now else None
-    drifts = {one.name: one for one in drift(quota, found, missing, pods, ask.server, now)} if told else {}
+    drifts = {drift.name: drift for drift in drift(quota, quantities, missing, pods, ask.server, now)} if told else {}
     return tuple(
         Use(
             use.name,
@@ -189,7 +192,7 @@ def _recounted(
             use.left,
             use.percent,
             use.wanted,
-            str(found[use.name]) if use.name in found else None,
+            str(quantities[use.name]) if use.name in quantities else None,
             None if use.name in missing else drifts.get(use.name),
             missing.get(use.name, ""),
         )
@@ -216,8 +219,8 @@ def _tree(
     store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, ask: Ask
 ) -> tuple[UsageNode, ...]:
     scopes = requirements(quota.spec)
-    held = (one for one in every(objects) if all(map(one.request.in_scope, scopes)))
-    return workload_nodes(store, quota, held, hard, ask)
+    result = (counted for counted in every(objects) if all(map(counted.request.in_scope, scopes)))
+    return workload_nodes(store, quota, result, hard, ask)
 
 
 def _shares(
@@ -235,22 +238,22 @@ def _shares(
         add_into(sums.setdefault(who, {}), usage)
         pods[who] = pods.get(who, 0) + isinstance(item, Pod)
     totals: Quantities = {}
-    for held in sums.values():
-        add_into(totals, held)
+    for quantities in sums.values():
+        add_into(totals, quantities)
 
     def share(who: str) -> UsageShare:
         values = {name: sums[who][name] for name in sorted(sums[who])}
         percents = {name: value.nano * 100 // totals[name].nano for name, value in values.items()}
         return UsageShare(who, pods[who], {name: str(value) for name, value in values.items()}, percents)
 
-    ranked = sorted(map(share, sums), key=lambda one: (-max(one.percents.values()), one.who))
+    ranked = sorted(map(share, sums), key=lambda usage_share: (-max(usage_share.percents.values()), usage_share.who))
     return tuple(ranked)
 
 
 def shared_needs(namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
     """The reads of quotas of other kinds, where those of a namespace (empty: of any) suggest that there are some."""
-    held = tuple(quotas)
-    return tuple(need for system in systems() for need in system.shared_needs(namespace, held))
+    resource_quotas = tuple(quotas)
+    return tuple(need for system in systems() for need in system.shared_needs(namespace, resource_quotas))
 
 
 def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:

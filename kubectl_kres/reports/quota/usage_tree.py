@@ -88,11 +88,11 @@ def workload_nodes(
         is_pod = isinstance(item, Pod)
         who = workload_of(item, store) if is_pod else f"{item.kind}/{item.metadata.name}"
         add_into(sums.setdefault(who, {}), usage)
-        held = parts.setdefault(who, [])
+        usage_nodes = parts.setdefault(who, [])
         if is_pod:
             ref = ObjectRef("Pod", item.metadata.name, space)
             values = tuple(setters.values(item, usage))
-            held.append(UsageNode(f"Pod/{ref.name}", _texts(usage), pods=1, subject=ref, inside=values))
+            usage_nodes.append(UsageNode(f"Pod/{ref.name}", _texts(usage), pods=1, subject=ref, inside=values))
     return tuple(_workload(who, space, values, parts[who]) for who, values in sums.items())
 
 
@@ -134,11 +134,11 @@ def with_shares(nodes: Sequence[UsageNode]) -> tuple[UsageNode, ...]:
 
 
 def _shared(nodes: Sequence[UsageNode], totals: Mapping[str, int]) -> tuple[UsageNode, ...]:
-    found = []
+    result = []
     for node in nodes:
         percents = {name: parse(text).nano * 100 // totals[name] for name, text in node.usage.items() if totals[name]}
-        found.append(structs.replace(node, percents=percents, inside=_shared(node.inside, totals)))
-    return tuple(sorted(found, key=lambda node: (-max(node.percents.values(), default=0), node.who)))
+        result.append(structs.replace(node, percents=percents, inside=_shared(node.inside, totals)))
+    return tuple(sorted(result, key=lambda node: (-max(node.percents.values(), default=0), node.who)))
 
 
 def _texts(values: Quantities) -> dict[str, str]:
@@ -157,10 +157,10 @@ class _Setters:
         draft = draft_pod(pod, self._ask.server)
         usage: dict[tuple[str, str], dict[str, str]] = {}
         set_by: dict[tuple[str, str], dict[str, SetBy]] = {}
-        found = self._of(pod)
+        resource_values = self._of(pod)
         for name in names:
             for term in _terms(draft, name):
-                who, value = found.get(term.path, (_place(term.path), None))
+                who, value = resource_values.get(term.path, (_place(term.path), None))
                 usage.setdefault(who, {})[name] = term.value
                 set_by.setdefault(who, {})[name] = _set_by(term, value)
         for who, amounts in usage.items():
@@ -181,7 +181,11 @@ class _Setters:
         except KresError:
             return {}
         table = ValueTable(self._store, made.start, made.outcomes, made.listed)
-        return {value.path: ((one.role, one.name), value) for one in table.containers() for value in one.values}
+        return {
+            value.path: ((container.role, container.name), value)
+            for container in table.containers()
+            for value in container.values
+        }
 
 
 def _place(path: str) -> tuple[str, str]:
@@ -209,7 +213,7 @@ def _set_by(term: Term, value: ResourceValue | None) -> SetBy:
         return SetBy()
     if value.note:
         return SetBy(note=value.note)
-    other = next((one for one in value.alternatives if one.value == term.value), None)
+    other = next((alternative for alternative in value.alternatives if alternative.value == term.value), None)
     if other is not None and value.value != term.value:
         return SetBy(other.rule, other.source)
     return SetBy(value.rule, value.source)

@@ -22,21 +22,21 @@ _SCALED = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationCont
 
 def commands(of: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
     """The lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed here."""
-    return tuple(_lines(of, [one for one in edits if one.object not in kept]))
+    return tuple(_lines(of, [edit for edit in edits if edit.object not in kept]))
 
 
 def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
     """Objects of which an edit cannot be made in place, so that none of theirs is, each with why."""
-    return {one.object: why for one in edits if (why := _why_not(one))}
+    return {edit.object: why for edit in edits if (why := _why_not(edit))}
 
 
-def _why_not(one: Edit) -> str:
-    kind = one.object.kind
-    if one.action == "create":
+def _why_not(value: Edit) -> str:
+    kind = value.object.kind
+    if value.action == "create":
         return f"kubectl creates a {kind} from a manifest only"
-    if "volumeClaimTemplates" in one.field:
+    if "volumeClaimTemplates" in value.field:
         return "claim templates cannot be changed: delete the StatefulSet and create it again with these values"
-    if not isinstance(one, SetValue) or kind in _PATCHED:
+    if not isinstance(value, SetValue) or kind in _PATCHED:
         return ""
     if kind == "Job":
         return "the template of a Job cannot be changed: delete the Job and create it again with these values"
@@ -44,38 +44,40 @@ def _why_not(one: Edit) -> str:
         return "the requests and limits of a pod are changed in its manifest, which is then created anew"
     if kind in {"TaskRun", "PipelineRun"}:
         return f"a {kind} that exists cannot be changed: create a new one with these values"
-    return f"change the manifest of {one.object}"
+    return f"change the manifest of {value.object}"
 
 
 def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
     quotas: dict[ObjectRef, dict[str, str]] = {}
     bounds: dict[ObjectRef, list[Mapping[str, Any]]] = {}
     templates: dict[ObjectRef, list[SetValue]] = {}
-    for one in edits:
-        match one:
+    for edit in edits:
+        match edit:
             case RaiseQuota():
-                quotas.setdefault(one.object, {})[one.resource] = one.to
+                quotas.setdefault(edit.object, {})[edit.resource] = edit.to
             case SetBound():
-                bounds.setdefault(one.object, []).append({"op": "add", "path": _pointer(one.field), "value": one.to})
-            case SetValue() if one.object.kind in _PATCHED:
-                templates.setdefault(one.object, []).append(one)
+                bounds.setdefault(edit.object, []).append({"op": "add", "path": _pointer(edit.field), "value": edit.to})
+            case SetValue() if edit.object.kind in _PATCHED:
+                templates.setdefault(edit.object, []).append(edit)
     for ref, hard in quotas.items():
         yield _patch(of, "quota", ref, {"spec": {"hard": hard}}, "merge")
     for ref, changes in bounds.items():
         yield _patch(of, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
         yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
-    for one in edits:
-        if isinstance(one, Scale):
-            yield _scaling(of, one)
+    for edit in edits:
+        if isinstance(edit, Scale):
+            yield _scaling(of, edit)
 
 
-def _scaling(of: Origin, one: Scale) -> str:
-    ref = one.object
+def _scaling(of: Origin, scale: Scale) -> str:
+    ref = scale.object
     if ref.kind in _SCALED:
-        words = f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={one.to}"
+        words = (
+            f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={scale.to}"
+        )
         return _kubectl(of, words)
-    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(one.field).steps, one.to), "merge")
+    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(scale.field).steps, scale.to), "merge")
 
 
 def _nested(steps: Sequence[str | int], value: object) -> object:
@@ -87,19 +89,19 @@ def _nested(steps: Sequence[str | int], value: object) -> object:
 def _template(values: Sequence[SetValue]) -> object:
     """A strategic merge patch: containers are found by their names."""
     patch: dict[str, Any] = {}
-    for one in values:
-        steps = FieldPath.parse(one.field).steps
+    for value in values:
+        steps = FieldPath.parse(value.field).steps
         node = patch
         for step, after in zip(steps, [*steps[1:], None], strict=True):
             if isinstance(step, int):
                 continue
             if after is None:
-                node[str(step)] = one.to
+                node[str(step)] = value.to
             elif isinstance(after, int) and not isinstance(step, MapKey):
                 group = node.setdefault(str(step), [])
-                entry = next((it for it in group if it["name"] == one.container), None)
+                entry = next((it for it in group if it["name"] == value.container), None)
                 if entry is None:
-                    entry = {"name": one.container}
+                    entry = {"name": value.container}
                     group.append(entry)
                 node = entry
             else:
@@ -138,4 +140,4 @@ def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
     """Sentences whose commands in brackets go to the server that the answer is about, as the user who asked."""
     if not of.flags:
         return tuple(texts)
-    return tuple(_BRACKETS.sub(lambda found: f"({found[1]} {of.flags}{found[2] or ''})", text) for text in texts)
+    return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {of.flags}{match[2] or ''})", text) for text in texts)

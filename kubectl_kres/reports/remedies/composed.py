@@ -54,20 +54,20 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
     """
     space = subject.ref.namespace
     pools = {quota: pool for system in systems() for quota, pool in system.kept_quotas(store, space).items()}
-    kept = [one for one in edits if isinstance(one, RaiseQuota) and one.object.name in pools]
+    kept = [edit for edit in edits if isinstance(edit, RaiseQuota) and edit.object.name in pools]
     if not kept:
         return _remedy(store, subject, edits, admits)
     lacks: dict[str, dict[str, str]] = {}
-    for one in kept:
-        more = parse(one.to) - parse(one.from_ or "0")
-        lacks.setdefault(pools[one.object.name], {})[one.resource] = str(more)
+    for raise_quota in kept:
+        more = parse(raise_quota.to) - parse(raise_quota.from_ or "0")
+        lacks.setdefault(pools[raise_quota.object.name], {})[raise_quota.resource] = str(more)
     room = _more_room(store, subject, lacks)
-    found = _remedy(store, subject, (*room.edits, *(one for one in edits if one not in kept)), admits)
+    remedy = _remedy(store, subject, (*room.edits, *(edit for edit in edits if edit not in kept)), admits)
     return structs.replace(
-        found,
-        commands=(*room.commands, *found.commands),
-        why="; ".join(filter(None, (room.why, found.why))),
-        admits=Admits(now, admits.of) if room.waits else found.admits,
+        remedy,
+        commands=(*room.commands, *remedy.commands),
+        why="; ".join(filter(None, (room.why, remedy.why))),
+        admits=Admits(now, admits.of) if room.waits else remedy.admits,
         stays="; ".join(room.waits),
         proven=room.known,
         ask=asking(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
@@ -76,15 +76,15 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
     kept, of = dict(_kept(store, edits)), store.origin
-    filed = [one for one in edits if subject.raw is not None and one.object == subject.ref]
-    made = [one for one in edits if one not in filed]
+    filed = [edit for edit in edits if subject.raw is not None and edit.object == subject.ref]
+    made = [edit for edit in edits if edit not in filed]
     fixed = {ref: told for ref, told in unchangeable(made).items() if ref not in kept}
     why = [
         *(f"{ref}: {told}" for ref, told in kept.items()),
         *([f"make the edits in {subject.file or 'the file'}"] if filed else []),
         *dict.fromkeys(fixed.values()),
     ]
-    raising = [one for one in edits if isinstance(one, RaiseQuota)]
+    raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
     return Remedy(
         words.sentence(edits),
         tuple(edits),
@@ -97,16 +97,16 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
 
 
 def _more_room(store: Store, subject: Subject, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
-    found = (system.more_room(store, subject.ref, lacks) for system in systems())
-    return next(one for one in found if one is not None)
+    result = (system.more_room(store, subject.ref, lacks) for system in systems())
+    return next(more_room for more_room in result if more_room is not None)
 
 
 def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
-    for ref in dict.fromkeys(one.object for one in edits):
+    for ref in dict.fromkeys(edit.object for edit in edits):
         if ref in store.files:
             yield ref, f"make the edit in {store.files[ref]}"
             continue
-        found = store.get(ref.kind, ref.name, ref.namespace)
-        metadata = getattr(found, "metadata", None)
+        result = store.get(ref.kind, ref.name, ref.namespace)
+        metadata = getattr(result, "metadata", None)
         if isinstance(metadata, Metadata) and (told := keeper(metadata)):
             yield ref, told

@@ -40,9 +40,9 @@ def overrun(finding: Finding) -> Overrun | None:
     return Overrun(parse(finding.used), parse(finding.asked), parse(finding.limit))
 
 
-def asking_less(resource: str, found: Overrun) -> str:
+def asking_less(resource: str, overrun: Overrun) -> str:
     """The end of a sentence; empty where nothing is left, and for a pod, which cannot be less than one."""
-    left = found.hard - found.used
+    left = overrun.hard - overrun.used
     return "" if left.nano <= 0 or resource in {"pods", "count/pods"} else f", or ask for at most {left} in total"
 
 
@@ -112,13 +112,13 @@ class RemedyContext:
         slot = self.slot()
         kind = kind or ("Pod" if slot is None or slot.role == "pod" else "Container")
         name = name or self.finding.resource
-        found = [
+        pairs = [
             Most(item.max[name], str(limits.source.ref))
             for limits in self.limits
             for item in limits.items
             if item.type == kind and name in item.max
         ]
-        return min(found, key=lambda one: one.quantity.nano, default=None)
+        return min(pairs, key=lambda most: most.quantity.nano, default=None)
 
     def in_sum(self) -> Quantity:
         """What the containers request together."""

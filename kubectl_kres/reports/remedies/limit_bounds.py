@@ -48,16 +48,22 @@ def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource
 
     ``path`` is that of a container, or ``pod``.
     """
-    demands = [(one.rule, one.limit, one.source) for one in findings if one.path == path and one.resource == resource]
+    demands = [
+        (finding.rule, finding.limit, finding.source)
+        for finding in findings
+        if finding.path == path and finding.resource == resource
+    ]
     at = f"{path}.resources[{resource}]"
-    demands += [(one.rule, one.bound, one.source) for one in journal if isinstance(one, Check) and one.path == at]
-    held = {
+    demands += [
+        (entry.rule, entry.bound, entry.source) for entry in journal if isinstance(entry, Check) and entry.path == at
+    ]
+    entry = {
         rule: sorted(
             (LimitBound(parse(bound), source) for which, bound, source in demands if which == rule), key=_amount
         )
         for rule in RULES
     }
-    lows, highs, ratios = (held[rule] for rule in RULES)
+    lows, highs, ratios = (entry[rule] for rule in RULES)
     return LimitBounds(lows[-1] if lows else None, highs[0] if highs else None, ratios[0] if ratios else None)
 
 

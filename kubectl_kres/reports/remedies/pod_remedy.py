@@ -35,13 +35,13 @@ def remedies(
     how many such pods are missing. ``naming``: what containers and values are called.
     """
     of_systems = {rule: say for system in systems() for rule, say in system.remedies().items()}
-    said = {**REMEDIES, **of_systems, **(special or {})}
-    found: dict[str, None] = {}
+    text = {**REMEDIES, **of_systems, **(special or {})}
+    result: dict[str, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, lacking, naming)]):
-        found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
-    if not found:
+        result.update(dict.fromkeys(text.get(case.finding.rule, _unknown)(case)))
+    if not result:
         return ()
-    first, *rest = found
+    first, *rest = result
     return f"{first}{_merging(outcomes)}", *rest
 
 
@@ -76,8 +76,8 @@ def _quota_of(case: RemedyContext) -> tuple[str, str]:
 
 
 def _asked(case: RemedyContext) -> Quantity:
-    found = overrun(case.finding)
-    return found.asked if found is not None else ZERO
+    result = overrun(case.finding)
+    return result.asked if result is not None else ZERO
 
 
 def _merging(outcomes: Sequence[Outcome]) -> str:
@@ -191,23 +191,23 @@ def exceeded(case: RemedyContext) -> Iterator[str]:
     """For a quota that is full."""
     finding = case.finding
     name, quota = finding.resource, finding.source.name if finding.source else ""
-    found = overrun(finding)
-    if found is None:
+    result = overrun(finding)
+    if result is None:
         yield f"raise {name} of quota {quota}"
-    elif found.lack > found.used:
+    elif result.lack > result.used:
         # Nothing that is freed would be enough.
-        yield f"raise {name} of quota {quota} to {found.after}{_for_all(case, found)}{asking_less(name, found)}"
+        yield f"raise {name} of quota {quota} to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
     else:
-        free = f"free {found.lack} of {name} in quota {quota}"
-        yield f"{free}, or raise its hard to {found.after}{_for_all(case, found)}{asking_less(name, found)}"
+        free = f"free {result.lack} of {name} in quota {quota}"
+        yield f"{free}, or raise its hard to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
 
 
-def _for_all(case: RemedyContext, found: Overrun) -> str:
+def _for_all(case: RemedyContext, overrun: Overrun) -> str:
     """What it takes where more pods than the next one are missing; claims of a StatefulSet are another number."""
     if case.lacking < 2 or case.finding.at.claim_template:
         return ""
-    asked = Quantity(found.asked.nano * case.lacking, found.asked.format)
-    return f" ({found.used + asked} for the {case.lacking} missing pods)"
+    asked = Quantity(overrun.asked.nano * case.lacking, overrun.asked.format)
+    return f" ({overrun.used + asked} for the {case.lacking} missing pods)"
 
 
 def _must_specify(case: RemedyContext) -> Iterator[str]:
@@ -290,9 +290,9 @@ def _no_kind(case: RemedyContext) -> Iterator[str]:
 
 
 def _wrong_type(case: RemedyContext) -> Iterator[str]:
-    found, wanted = case.finding.observed, case.finding.expected
-    quoted = ", in quotes," if wanted == "string" and found in {"number", "boolean"} else ""
-    yield f"write a {wanted}{quoted} at {case.finding.path}, not a {found}"
+    text, wanted = case.finding.observed, case.finding.expected
+    quoted = ", in quotes," if wanted == "string" and text in {"number", "boolean"} else ""
+    yield f"write a {wanted}{quoted} at {case.finding.path}, not a {text}"
 
 
 REMEDIES: Mapping[str, Remedy] = {

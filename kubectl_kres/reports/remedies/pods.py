@@ -118,11 +118,11 @@ def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, 
     name, namespace = workload.metadata.name, workload.metadata.namespace
     owners = {(subject.ref.kind, name)}
     if subject.ref.kind == "Deployment":
-        owners = {("ReplicaSet", one.metadata.name) for one in _replica_sets(store, name, namespace)}
+        owners = {("ReplicaSet", replica_set_.metadata.name) for replica_set_ in _replica_sets(store, name, namespace)}
         if not owners:
             # They were not read: their names start with the Deployment's.
-            found = {controller(pod) for pod in store.all("Pod", namespace)}
-            owners = {one for one in found if one[0] == "ReplicaSet" and one[1].rpartition("-")[0] == name}
+            pod = {controller(pod) for pod in store.all("Pod", namespace)}
+            owners = {names for names in pod if names[0] == "ReplicaSet" and names[1].rpartition("-")[0] == name}
     return tuple(
         pod
         for pod in store.all("Pod", namespace)
@@ -137,8 +137,8 @@ def _replica_sets(store: Store, name: str, namespace: str) -> list[Workload]:
     return sorted(owned_by(store, "ReplicaSet", namespace, ("Deployment", name)), key=_revision)
 
 
-def _revision(one: Workload) -> int:
-    text = (one.metadata.annotations or {}).get(_REVISION, "")
+def _revision(workload: Workload) -> int:
+    text = (workload.metadata.annotations or {}).get(_REVISION, "")
     return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
@@ -152,14 +152,14 @@ def _existing(
     pod, live = pod_of_template(template, subject), _own_pods(store, subject, stored)
     sets = _replica_sets(store, stored.metadata.name, stored.metadata.namespace) if kind == "Deployment" else []
     if sets:
-        for one in sets:
-            newest = one is sets[-1]
-            made = template_of(one)[1]
-            own = [it for it in live if controller(it)[1] == one.metadata.name]
-            if made is not None and (one.spec.replicas or one.status.replicas):
+        for set_ in sets:
+            newest = set_ is sets[-1]
+            made = template_of(set_)[1]
+            own = [it for it in live if controller(it)[1] == set_.metadata.name]
+            if made is not None and (set_.spec.replicas or set_.status.replicas):
                 back = _price(own[0], quotas, server) if own else None
-                count = one.status.replicas
-                yield Existing(pod_of_template(made, subject), one.spec.replicas or 0, count, back, newest)
+                count = set_.status.replicas
+                yield Existing(pod_of_template(made, subject), set_.spec.replicas or 0, count, back, newest)
         return
     status = stored.status
     # Where no controller has counted, nothing is known of older pods.
@@ -170,10 +170,10 @@ def _existing(
         kind, stored.status.replicas
     )
     revision = stored.status.update_revision if kind == "StatefulSet" else ""
-    old = [one for one in live if revision and (one.metadata.labels or {}).get(_STATEFUL) != revision]
+    old = [pod for pod in live if revision and (pod.metadata.labels or {}).get(_STATEFUL) != revision]
     if old:
         yield Existing(_as_template(old[0]), len(old), len(old), _price(old[0], quotas, server))
-    new = [one for one in live if one not in old]
+    new = [pod for pod in live if pod not in old]
     if count > len(old):
         back = _price(new[0], quotas, server) if new else None
         yield Existing(pod, count - len(old), count - len(old), back, newest=True)
@@ -187,7 +187,7 @@ def _by_hash(
     Those made last are taken for them.
     """
     updated = stored.status.updated_replicas
-    by_age = sorted(live, key=lambda one: one.metadata.creation_timestamp or "")
+    by_age = sorted(live, key=lambda pod: pod.metadata.creation_timestamp or "")
     old = by_age[: max(0, len(by_age) - updated)]
     count = stored.status.replicas - updated
     if old:
@@ -224,11 +224,11 @@ def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
 
 def dearest(prices: Iterable[Price]) -> dict[Key, int]:
     """The most of each that any of them costs."""
-    found: dict[Key, int] = {}
+    result: dict[Key, int] = {}
     for price in prices:
         for key, amount in price.items():
-            found[key] = max(amount, found.get(key, amount))
-    return found
+            result[key] = max(amount, result.get(key, amount))
+    return result
 
 
 class PodFaults(Struct, frozen=True):
@@ -242,9 +242,11 @@ class PodFaults(Struct, frozen=True):
 def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
     """The pod as a controller would send it, in every order."""
     outcomes = admit(pod, policies, server, journal=False)
-    faults = tuple(one for one in outcomes if any(it.rule in OF_VALUES for it in findings_of(one)))
+    faults = tuple(outcome for outcome in outcomes if any(it.rule in OF_VALUES for it in findings_of(outcome)))
     prices = [
-        price_of(charges(quota_request(pod, one.draft), policies.quotas)) for one in outcomes if one.draft is not None
+        price_of(charges(quota_request(pod, outcome.draft), policies.quotas))
+        for outcome in outcomes
+        if outcome.draft is not None
     ]
     return PodFaults(outcomes, faults, dearest(prices))
 
@@ -257,13 +259,13 @@ def findings_of(outcome: Outcome) -> Sequence[Finding]:
 def full(outcome: Outcome) -> bool:
     """Whether nothing but want of room refuses."""
     findings = findings_of(outcome)
-    return bool(findings) and all(one.rule == _QUOTA_EXCEEDED for one in findings)
+    return bool(findings) and all(finding.rule == _QUOTA_EXCEEDED for finding in findings)
 
 
 def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
     """``used`` and ``hard`` by quota and name."""
-    used = {(one.name, name): value.nano for one in quotas for name, value in one.used.items()}
-    hard = {(one.name, name): value.nano for one in quotas for name, value in one.hard.items()}
+    used = {(quota.name, name): value.nano for quota in quotas for name, value in quota.used.items()}
+    hard = {(quota.name, name): value.nano for quota in quotas for name, value in quota.hard.items()}
     return used, hard
 
 
@@ -271,14 +273,14 @@ def claim_prices(
     claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
 ) -> tuple[Price, ...]:
     """What the claims of each missing pod cost. Raises Unparsable."""
-    found = []
+    result = []
     for of_pod in claims:
         total: dict[Key, int] = {}
         for claim in of_pod:
             for key, amount in price_of(charges(claim_request(claim, server), policies.quotas)).items():
                 total[key] = total.get(key, 0) + amount
-        found.append(total)
-    return tuple(found)
+        result.append(total)
+    return tuple(result)
 
 
 def plan_of(
@@ -292,14 +294,14 @@ def plan_of(
     claims = claim_prices(place.claims, policies, server)
     once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
     price = dict(judged.price)
-    same = [one for one in place.existing if one.newest and same_template(one.pod, pod)]
-    others = [one for one in place.existing if one not in same]
-    have = sum(one.pods for one in same)
-    back = next((one.back for one in same if one.back is not None), price)
+    same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
+    others = [existing for existing in place.existing if existing not in same]
+    have = sum(existing.pods for existing in same)
+    back = next((existing.back for existing in same if existing.back is not None), price)
     if place.fresh:
-        for one in others:
-            for key, amount in (one.back or price).items():
-                used[key] = used.get(key, 0) - amount * one.pods
+        for other in others:
+            for key, amount in (other.back or price).items():
+                used[key] = used.get(key, 0) - amount * other.pods
         plan = RolloutPlan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once)
         return _beside(place, plan, policies, server), used
     strategy = _STRATEGIES.get(place.kind, "")
@@ -307,13 +309,13 @@ def plan_of(
         strategy = ""
     if strategy == "Deployment" and place.replicas is not None:
         strategy = place.replicas.strategy
-    groups = [_old_group(one, policies, server, price) for one in others if one.pods or one.wanted]
+    groups = [_old_group(other, policies, server, price) for other in others if other.pods or other.wanted]
     rest = sum(group.pods for group in groups)
     wanted = place.wanted
     if strategy == "Ordered":
         wanted = max(have, place.wanted - rest)
     elif strategy and groups:
-        wanted = min(place.wanted, max(have, *(one.wanted for one in same))) if same else 0
+        wanted = min(place.wanted, max(have, *(existing.wanted for existing in same))) if same else 0
     elif not strategy:
         # Pods of an older template stay and count for what is wanted.
         wanted = max(have, place.wanted - rest)
@@ -328,8 +330,8 @@ def _beside(place: Workplace, plan: RolloutPlan, policies: Policies, server: Ser
     """The plan with those of the rivals that need room of what it needs itself."""
     if place.rivals:
         own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}
-        others = (one.plan(policies, server) for one in place.rivals)
-        plan.rivals = [one for one in others if own.intersection(needed_room(one))]
+        others = (rival.plan(policies, server) for rival in place.rivals)
+        plan.rivals = [other for other in others if own.intersection(needed_room(other))]
     return plan
 
 
@@ -343,8 +345,10 @@ def needed_room(plan: RolloutPlan) -> Iterator[Key]:
 _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet": "Ordered"}
 
 
-def _old_group(one: Existing, policies: Policies, server: Server, price: Price) -> Group:
-    judged = judge(one.pod, policies, server)
-    own = judged.price or one.back or price
+def _old_group(existing: Existing, policies: Policies, server: Server, price: Price) -> Group:
+    judged = judge(existing.pod, policies, server)
+    own = judged.price or existing.back or price
     # Where only some orders of LimitRanges refuse, more of its pods may come meanwhile.
-    return Group(one.wanted, one.pods, own, one.back or own, open=len(judged.faults) < len(judged.outcomes))
+    return Group(
+        existing.wanted, existing.pods, own, existing.back or own, open=len(judged.faults) < len(judged.outcomes)
+    )

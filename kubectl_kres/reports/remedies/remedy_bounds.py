@@ -16,46 +16,50 @@ def within_bounds(case: RemedyContext) -> Iterator[str]:
     """One sentence for min, max and ratio together, so that mending one does not break another."""
     name, slot = case.finding.resource, case.slot()
     requests, limits = (slot.requests, slot.limits) if slot is not None else _sums(case.draft)
-    held = bounds_of(case.journal, case.findings, case.finding.path, name)
-    impossible = _impossible(case, held, name) if slot is None else ""
+    limit_bounds = bounds_of(case.journal, case.findings, case.finding.path, name)
+    impossible = _impossible(case, limit_bounds, name) if slot is None else ""
     if impossible:
         yield f"change a LimitRange: {impossible}"
         return
-    if held.contradictory and held.low is not None and held.high is not None:
-        yield f"change a LimitRange: no {name} is {_demand(held.low, 'at least')} and {_demand(held.high, 'at most')}"
+    if limit_bounds.contradictory and limit_bounds.low is not None and limit_bounds.high is not None:
+        low, high = _demand(limit_bounds.low, "at least"), _demand(limit_bounds.high, "at most")
+        yield f"change a LimitRange: no {name} is {low} and {high}"
         return
     before = BoundsFit(requests.get(name), limits.get(name))
-    after = fit(*before, held, name)
-    changed = [one for one in changes(before, after) if not _follows(case, one[0], after)]
+    after = fit(*before, limit_bounds, name)
+    changed = [change for change in changes(before, after) if not _follows(case, change[0], after)]
     if changed:
-        yield f"set {_said(changed, name, _whose(case, after))}{_because(case, changed, after, held)}"
-    elif held.ratio is not None:
-        apart = f"the limit at most {held.ratio.quantity} times the request"
+        yield f"set {_said(changed, name, _whose(case, after))}{_because(case, changed, after, limit_bounds)}"
+    elif limit_bounds.ratio is not None:
+        apart = f"the limit at most {limit_bounds.ratio.quantity} times the request"
         yield f"set requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}, {apart}"
     else:
         yield f"change requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}: {case.finding.text}"
 
 
-def _impossible(case: RemedyContext, held: LimitBounds, name: str) -> str:
+def _impossible(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:
     """Why no containers add up to what the pod is held to, since each is held to something of its own; empty: some do.
 
     A pod level can be larger than what its containers may have, never smaller.
     """
     draft = case.draft
-    if draft is None or held.contradictory:
+    if draft is None or limit_bounds.contradictory:
         return ""
     own = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
     least = _in_sum(draft, {path: bounds.low for path, bounds in own.items()}, name)
-    if least is not None and held.high is not None and least > held.high.quantity:
+    if least is not None and limit_bounds.high is not None and least > limit_bounds.high.quantity:
         by = _refs(bounds.low for bounds in own.values())
-        return f"the containers have at least {least} {name} in sum{by}, and the pod {_demand(held.high, 'at most')}"
+        ceiling = _demand(limit_bounds.high, "at most")
+        return f"the containers have at least {least} {name} in sum{by}, and the pod {ceiling}"
     highs = {path: bounds.high for path, bounds in own.items()}
-    if draft.pod is not None or held.low is None or not all(highs.values()):
+    if draft.pod is not None or limit_bounds.low is None or not all(highs.values()):
         return ""
     most = _in_sum(draft, highs, name)
-    if most is not None and most < held.low.quantity:
+    if most is not None and most < limit_bounds.low.quantity:
         by = _refs(highs.values())
-        return f"the containers have at most {most} {name} in sum{by}, and the pod {_demand(held.low, 'at least')}"
+        return (
+            f"the containers have at most {most} {name} in sum{by}, and the pod {_demand(limit_bounds.low, 'at least')}"
+        )
     return ""
 
 
@@ -108,7 +112,7 @@ def _said(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) ->
 
 
 def _because(
-    case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, held: LimitBounds
+    case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
 ) -> str:
     """What the reader may not know: that a LimitRange fills the value in, or which ratio asks for the request."""
     slot, why = case.slot(), []
@@ -116,6 +120,11 @@ def _because(
         filled = case.setter(side)
         if filled and slot is not None:
             why.append(f"{filled} fills in {slot.side(side).get(case.finding.resource)}")
-        elif side == "requests" and word == "at least" and held.ratio and (held.low is None or value != held.low[0]):
-            why.append(f"limit {after.limit} / {held.ratio.quantity}")
+        elif (
+            side == "requests"
+            and word == "at least"
+            and limit_bounds.ratio
+            and (limit_bounds.low is None or value != limit_bounds.low[0])
+        ):
+            why.append(f"limit {after.limit} / {limit_bounds.ratio.quantity}")
     return f" ({'; '.join(dict.fromkeys(why))})" if why else ""

@@ -35,30 +35,30 @@ def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
     pod, counted = _changed(analysis.start.pod, partial(_fitting, fits)), analysis.start.live is not None
     for outcome in admit(pod, analysis.known.policies, analysis.server, counted=counted):
         refused = outcome.refusal.findings if outcome.refusal else ()
-        if refused and all(one.rule.startswith("quota/") for one in refused):
+        if refused and all(finding.rule.startswith("quota/") for finding in refused):
             yield outcome
 
 
 def _fits(outcome: Outcome) -> Fits:
     """What to set where nothing but the bounds of containers refuses; empty where more or something else does."""
-    found: dict[tuple[str, str], BoundsFit] = {}
+    result: dict[tuple[str, str], BoundsFit] = {}
     for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
         case = RemedyContext(group, outcome, {})
         name, slot = case.finding.resource, case.slot()
         if case.finding.rule not in RULES or slot is None or slot.role == "pod":
             return {}
-        held = bounds_of(case.journal, case.findings, case.finding.path, name)
-        if held.contradictory:
+        limit_bounds = bounds_of(case.journal, case.findings, case.finding.path, name)
+        if limit_bounds.contradictory:
             return {}
-        found[slot.path, name] = fit(slot.requests.get(name), slot.limits.get(name), held, name)
-    return found
+        result[slot.path, name] = fit(slot.requests.get(name), slot.limits.get(name), limit_bounds, name)
+    return result
 
 
 def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
     """The pod with each container as ``change`` makes it, which is told the path."""
 
     def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
-        return tuple(change(one, f"{path}[{index}]") for index, one in enumerate(containers or ()))
+        return tuple(change(container, f"{path}[{index}]") for index, container in enumerate(containers or ()))
 
     spec = pod.spec
     containers = changed("spec.containers", spec.containers)
@@ -82,19 +82,19 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
     What it would state is taken as small: how much there is room for is for the next answer.
     """
     outcomes = analysis.outcomes
-    findings = [one for outcome in outcomes if outcome.refusal for one in outcome.refusal.findings]
+    findings = [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings]
     first = outcomes[0].draft
-    if not findings or first is None or any(one.rule != _RULE for one in findings):
+    if not findings or first is None or any(finding.rule != _RULE for finding in findings):
         return
     if qos.class_of(first) != "BestEffort":
         return
-    known = {(one.path, one.resource) for one in findings}
+    known = {(finding.path, finding.resource) for finding in findings}
     pod = _changed(analysis.start.pod, partial(_stating, findings))
     for outcome in admit(pod, analysis.known.policies, analysis.server):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if (
             refused
-            and all(one.rule == _RULE for one in refused)
+            and all(finding.rule == _RULE for finding in refused)
             and not known & {(o.path, o.resource) for o in refused}
         ):
             yield outcome

@@ -37,13 +37,13 @@ def _exceeded(case: RemedyContext) -> Iterator[str]:
     """A resize pays for what grows only."""
     finding = case.finding
     quota = finding.source.name if finding.source is not None else ""
-    found = overrun(finding)
-    if found is None:
+    result = overrun(finding)
+    if result is None:
         yield f"raise {finding.resource} of quota {quota}"
         return
-    left = found.hard - found.used
+    left = result.hard - result.used
     less = f"grow by at most {left}" if left.nano > 0 else "do not grow"
-    yield f"free {found.lack} of {finding.resource} in quota {quota}, or raise its hard to {found.after}, or {less}"
+    yield f"free {result.lack} of {finding.resource} in quota {quota}, or raise its hard to {result.after}, or {less}"
 
 
 def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:

@@ -73,7 +73,7 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if not isinstance(own, Workload) or _is_made(own) or not _lacks(store, subject.ref.kind, own):
         return wanted
-    beside = [one for ref in _refused(store, subject)[:_MOST_READ] for one in _of_rival(store, ref)]
+    beside = [need for ref in _refused(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]
     return tuple(dict.fromkeys((*wanted, *beside)))
 
 
@@ -104,25 +104,25 @@ def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> R
     if isinstance(own, Workload) and _is_made(own):
         return Rivals()
     family = _family(store, subject)
-    found: list[Rival] = []
+    rivals: list[Rival] = []
     unknown: list[ObjectRef] = []
     told = _told(store, subject.ref.namespace, known, server)
-    for ref, one in told.lacking:
+    for ref, workload in told.lacking:
         if ref in family:
             continue
-        if len(found) >= _MOST_COUNTED or not _priced(store, one):
+        if len(rivals) >= _MOST_COUNTED or not _priced(store, workload):
             unknown.append(ref)
             continue
         if ref not in told.rivals:
             told.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), known, server)
         rival = told.rivals[ref]
         if rival is not None:
-            found.append(rival)
+            rivals.append(rival)
     for ref in _refused(store, subject):
         there = store.get(ref.kind, ref.name, ref.namespace)
         if there is None and not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
             unknown.append(ref)
-    return Rivals(tuple(found), tuple(unknown))
+    return Rivals(tuple(rivals), tuple(unknown))
 
 
 def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
@@ -131,10 +131,10 @@ def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
     last = _found.get(store)
     if last is None or last.asked != asked or last.known is not known:
         lacking = [
-            (ObjectRef(kind, one.metadata.name, space), one)
+            (ObjectRef(kind, item.metadata.name, space), item)
             for kind in _KINDS
-            for one in store.all(kind, space)
-            if not _made_by_one(store, one) and _lacks(store, kind, one)
+            for item in store.all(kind, space)
+            if not _made_by_one(store, item) and _lacks(store, kind, item)
         ]
         last = _found[store] = _Told(asked, known, lacking, {})
     return last
@@ -149,7 +149,7 @@ def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Riva
     analysis = Analysis(start, known, outcomes, server=server)
     for system in systems():
         analysis = system.judged(store, subject, Ask(server), analysis)
-    if any(one.rule not in TRIED for outcome in analysis.outcomes for one in findings_of(outcome)):
+    if any(finding.rule not in TRIED for outcome in analysis.outcomes for finding in findings_of(outcome)):
         return None
     place = workplace(store, subject, analysis, server)
     # Nobody changes its template, so that its pods stay.
@@ -158,10 +158,10 @@ def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Riva
 
 def _lacks(store: Store, kind: str, workload: Workload) -> bool:
     try:
-        found = pods_of(store, kind, workload)
+        replicas = pods_of(store, kind, workload)
     except UsageError:
         return False
-    return found is not None and (found.missing > 0 or found.failing)
+    return replicas is not None and (replicas.missing > 0 or replicas.failing)
 
 
 def _priced(store: Store, workload: Workload) -> bool:
@@ -185,29 +185,29 @@ def _made_by_one(store: Store, workload: Workload) -> bool:
 def _family(store: Store, subject: Subject) -> set[ObjectRef]:
     """The subject, what it makes, and what makes it."""
     ref = subject.ref
-    found = {ref}
+    object_refs = {ref}
     own = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
     if isinstance(own, Workload):
         kind, name = controller(own)
-        found.add(ObjectRef(kind, name, ref.namespace))
+        object_refs.add(ObjectRef(kind, name, ref.namespace))
     for kind in ("ReplicaSet", "Job"):
         owned = owned_by(store, kind, ref.namespace, (ref.kind, ref.name))
-        found.update(ObjectRef(kind, one.metadata.name, ref.namespace) for one in owned)
-    return found
+        object_refs.update(ObjectRef(kind, item.metadata.name, ref.namespace) for item in owned)
+    return object_refs
 
 
 def _refused(store: Store, subject: Subject) -> Sequence[ObjectRef]:
     """Workloads beside the subject that a quota refused pods, those refused last first."""
     family, space = _family(store, subject), subject.ref.namespace
-    found: dict[ObjectRef, str] = {}
+    result: dict[ObjectRef, str] = {}
     for event in store.all("Event", space):
         about = event.involved_object
         if event.reason != "FailedCreate" or about.kind not in _KINDS or _REFUSED not in event.message:
             continue
         ref = ObjectRef(about.kind, about.name, space)
         if ref not in family and not _of_unread_sets(store, subject, ref):
-            found[ref] = max(found.get(ref, ""), _time(event))
-    return sorted(found, key=lambda ref: found[ref], reverse=True)
+            result[ref] = max(result.get(ref, ""), _time(event))
+    return sorted(result, key=lambda ref: result[ref], reverse=True)
 
 
 def _of_unread_sets(store: Store, subject: Subject, ref: ObjectRef) -> bool:

@@ -117,7 +117,7 @@ def at_rest(
     """
     room = _Room(used, hard)
     run = _Run(plan.copy(), room, old_first=old_first)
-    rivals = [_Run(one.copy(), room, old_first=False) for one in plan.rivals]
+    rivals = [_Run(rival.copy(), room, old_first=False) for rival in plan.rivals]
     _until_still(run, rivals, rivals_first=rivals_first)
     while raising and not run.complete and run.raise_room():
         _until_still(run, rivals, rivals_first=rivals_first)
@@ -135,7 +135,7 @@ def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> No
 
 def _move(runs: Sequence[_Run]) -> bool:
     """Each of them as far as it comes; whether any did anything."""
-    return sum(one.until_still() for one in runs) > 0
+    return sum(run.until_still() for run in runs) > 0
 
 
 class _Run:

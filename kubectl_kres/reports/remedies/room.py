@@ -44,18 +44,18 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
     if now.complete:
         return Raised({}, {}, complete=True, rest=now)
     run = at_rest(plan, used, hard, raising=True, old_first=True)
-    found = at_rest(plan, used, run.hard, raising=True)
+    rest = at_rest(plan, used, run.hard, raising=True)
     for _ in range(_ROUNDS_OF_RIVALS):
-        if not found.complete or not plan.rivals:
+        if not rest.complete or not plan.rivals:
             break
         # Raised step by step others get less of it than of the same room at once: it is tried anew.
-        lacking = next((one for one in _orders(plan) if not _after_rivals(one, used, found.hard).complete), None)
+        lacking = next((order for order in _orders(plan) if not _after_rivals(order, used, rest.hard).complete), None)
         if lacking is None:
             break
-        found = at_rest(lacking, used, found.hard, raising=True, rivals_first=True)
-    if not found.complete or (plan.rivals and not worst(plan, used, found.hard).complete):
+        rest = at_rest(lacking, used, rest.hard, raising=True, rivals_first=True)
+    if not rest.complete or (plan.rivals and not worst(plan, used, rest.hard).complete):
         return Raised({}, {}, complete=False, rest=now)
-    most = {key: found.hard[key] for key in found.hard if found.hard[key] > hard[key]}
+    most = {key: rest.hard[key] for key in rest.hard if rest.hard[key] > hard[key]}
     least = _tightened(plan, used, hard, most)
     # Who gets the room of one pod is not known where others want it, too.
     first = {} if plan.rivals else at_rest(plan, used, hard, raising=True).first
@@ -64,22 +64,22 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
 
 def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
     """Where it ends in the worst of the orders that are tried."""
-    found = at_rest(plan, used, hard)
-    if found.complete:
-        found = at_rest(plan, used, hard, old_first=True)
-    for one in _orders(plan) if found.complete else ():
-        found = _after_rivals(one, used, hard)
-        if not found.complete:
+    rest = at_rest(plan, used, hard)
+    if rest.complete:
+        rest = at_rest(plan, used, hard, old_first=True)
+    for order in _orders(plan) if rest.complete else ():
+        rest = _after_rivals(order, used, hard)
+        if not rest.complete:
             break
-    return found
+    return rest
 
 
 def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
     """With each of the rivals, as far as they are few, as the first one."""
     for at in range(min(len(plan.rivals), _MOST_ORDERS)):
-        found = plan.copy()
-        found.rivals = (*plan.rivals[at:], *plan.rivals[:at])
-        yield found
+        rollout_plan = plan.copy()
+        rollout_plan.rivals = (*plan.rivals[at:], *plan.rivals[:at])
+        yield rollout_plan
 
 
 def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
@@ -90,14 +90,14 @@ def _tightened(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]
 ) -> dict[Key, int]:
     """No figure can be one unit less."""
-    found = dict(most)
+    result = dict(most)
     for key in most:
         step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
 
         def enough(amount: int, key: Key = key) -> bool:
-            return worst(plan, used, {**hard, **found, key: amount}).complete
+            return worst(plan, used, {**hard, **result, key: amount}).complete
 
-        low, high = hard[key], found[key]
+        low, high = hard[key], result[key]
         if not enough(high - min(step, high - low)):
             continue
         while high - low > step:
@@ -105,17 +105,17 @@ def _tightened(
             if middle in {low, high}:
                 break
             low, high = (low, middle) if enough(middle) else (middle, high)
-        found[key] = high
-    return {key: amount for key, amount in found.items() if amount > hard[key]}
+        result[key] = high
+    return {key: amount for key, amount in result.items() if amount > hard[key]}
 
 
 def lowered(
     place: Workplace, pod: Pod, values: Mapping[Place, str | None], policies: Policies, server: Server
 ) -> dict[Place, str | None] | None:
     """Values with which all pods fit the quotas as they are; None: there are none, or none that a program runs with."""
-    found = dict(values)
+    result = dict(values)
     for _ in range(_ROUNDS):
-        trial = write(pod, found)
+        trial = write(pod, result)
         judged = judge(trial, policies, server)
         if judged.faults:
             return None
@@ -123,18 +123,18 @@ def lowered(
         if not need.complete:
             return None
         if not need.hard:
-            return _fewest(place, pod, found, policies, server)
-        smaller = _smaller(place, pod, found, judged, sorted(need.hard), policies, server)
-        if smaller is None or smaller == found:
+            return _fewest(place, pod, result, policies, server)
+        smaller = _smaller(place, pod, result, judged, sorted(need.hard), policies, server)
+        if smaller is None or smaller == result:
             return None
-        found = smaller
+        result = smaller
     return None
 
 
 def _fewest(
     place: Workplace,
     pod: Pod,
-    found: Mapping[Place, str | None],
+    mapping: Mapping[Place, str | None],
     policies: Policies,
     server: Server,
 ) -> dict[Place, str | None]:
@@ -143,7 +143,7 @@ def _fewest(
         judged = judge(trial, policies, server)
         return not judged.faults and raised(place, trial, judged, policies, server).hard == {}
 
-    return needed_values(pod, found, passes)
+    return needed_values(pod, mapping, passes)
 
 
 def measured(name: str) -> tuple[Side, str] | None:
@@ -173,7 +173,7 @@ def _smaller(
     if None in sides:
         return None
     trial = write(pod, values)
-    side, name = min(one for one in sides if one is not None)
+    side, name = min(side for side in sides if side is not None)
     draft: Draft | None = judged.outcomes[0].draft
     if draft is None:
         return None

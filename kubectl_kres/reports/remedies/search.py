@@ -78,31 +78,33 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
             return ()
         beside = Rivals() if analysis.start.live is not None else rivals_of(store, subject, analysis.known, server)
         place = structs.replace(place, rivals=beside.counted)
-        found = tuple(_Search(store, subject, analysis, server, place).remedies())
+        remedies = tuple(_Search(store, subject, analysis, server, place).remedies())
     except Unparsable:
         return ()
     if beside.unknown:
-        found = tuple(_contested(one, beside.unknown) for one in found)
-    others = dict.fromkeys(one.text for outcome in beyond(analysis) for one in findings_of(outcome))
+        remedies = tuple(_contested(remedy, beside.unknown) for remedy in remedies)
+    others = dict.fromkeys(finding.text for outcome in beyond(analysis) for finding in findings_of(outcome))
     if not others:
-        return found
-    have = sum(one.pods for one in place.existing if one.newest)
+        return remedies
+    have = sum(existing.pods for existing in place.existing if existing.newest)
     stays = "; ".join(others)
     return tuple(
-        structs.replace(one, admits=Admits(have, one.admits.of), stays="; ".join(filter(None, (one.stays, stays))))
-        for one in found
-        if one.admits is not None
+        structs.replace(
+            remedy, admits=Admits(have, remedy.admits.of), stays="; ".join(filter(None, (remedy.stays, stays)))
+        )
+        for remedy in remedies
+        if remedy.admits is not None
     )
 
 
 def beyond(analysis: Analysis) -> tuple[Outcome, ...]:
     """The refusals that no edit is found for, without the rest."""
-    found = []
-    for one in (*analysis.outcomes, *analysis.then):
-        others = tuple(it for it in findings_of(one) if it.rule not in TRIED)
-        if others and one.refusal is not None:
-            found.append(structs.replace(one, refusal=structs.replace(one.refusal, findings=others)))
-    return tuple(found)
+    result = []
+    for outcome in (*analysis.outcomes, *analysis.then):
+        others = tuple(it for it in findings_of(outcome) if it.rule not in TRIED)
+        if others and outcome.refusal is not None:
+            result.append(structs.replace(outcome, refusal=structs.replace(outcome.refusal, findings=others)))
+    return tuple(result)
 
 
 def _shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
@@ -131,15 +133,15 @@ class _Search:
             if edits not in seen:
                 seen.add(edits)
                 admits = Admits(trial.place.wanted, trial.place.wanted)
-                found = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
-                yield _shared(found, self._who_shares(trial))
+                remedy = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
+                yield _shared(remedy, self._who_shares(trial))
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """The rivals for which more room is made than without them."""
         place = structs.replace(trial.place, rivals=())
         alone = self._trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
         more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
-        plans = {one.ref: one.plan(trial.policies, self.server) for one in trial.place.rivals} if more else {}
+        plans = {rival.ref: rival.plan(trial.policies, self.server) for rival in trial.place.rivals} if more else {}
         return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
 
     def _come(self) -> bool:
@@ -166,19 +168,19 @@ class _Search:
 
     def _shapes(self) -> Iterator[TrialEdits]:
         """The template, the claims and the LimitRanges as they have to be, whatever room quotas have."""
-        found = []
+        result = []
         for place, policies, bounds, claims in self._claims():
             for way in ("lower", "raise"):
                 values, judged = passing(self.pod, policies, self.server, way)
                 if not judged.faults:
-                    found.append(self._trial(values, policies, place, bounds, claims))
-            if not found:
+                    result.append(self._trial(values, policies, place, bounds, claims))
+            if not result:
                 widened, more = self._widened(policies)
                 if more:
                     values, judged = passing(self.pod, widened, self.server, "lower")
                     if not judged.faults:
-                        found.append(self._trial(values, widened, place, (*bounds, *more), claims))
-        yield from found
+                        result.append(self._trial(values, widened, place, (*bounds, *more), claims))
+        yield from result
 
     def _trial(
         self,
@@ -201,23 +203,23 @@ class _Search:
         values = lowered(trial.place, self.pod, trial.values, trial.policies, self.server)
         if values is None or values == trial.values:
             return
-        found = self._trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
-        if found.need.complete and not found.need.hard:
-            yield found
+        trial_edits = self._trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
+        if trial_edits.need.complete and not trial_edits.need.hard:
+            yield trial_edits
 
     def _fewer(self, trial: TrialEdits) -> Iterator[TrialEdits]:
         """As many pods as there is room for, where that is told by a number and nothing else is under way."""
         place = trial.place
         count = trial.need.rest.pods
-        others = [one for one in place.existing if not one.newest and (one.pods or one.wanted)]
+        others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
         if self._scaled() is None or others or trial.values or not 0 < count < place.wanted:
             return
         replicas = structs.replace(place.replicas, wanted=count) if place.replicas is not None else None
-        existing = tuple(structs.replace(one, wanted=min(one.wanted, count)) for one in place.existing)
+        existing = tuple(structs.replace(existing, wanted=min(existing.wanted, count)) for existing in place.existing)
         fewer = structs.replace(place, wanted=count, replicas=replicas, existing=existing)
-        found = self._trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
-        if found.need.complete and not found.need.hard:
-            yield structs.replace(found, scale=count)
+        trial_edits = self._trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
+        if trial_edits.need.complete and not trial_edits.need.hard:
+            yield structs.replace(trial_edits, scale=count)
 
     def _scaled(self) -> str | None:
         """The field with the number of pods; None for what has none that is lowered here."""
@@ -229,7 +231,7 @@ class _Search:
     def _claims(self) -> Iterator[tuple[Workplace, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
         """The claims as they are, where LimitRanges let them pass; else other bounds for them, and other claims."""
         templates = self._templates()
-        refused = [(path, one) for path, claim in templates for one in self._of_claim(claim, self.policies)]
+        refused = [(path, finding) for path, claim in templates for finding in self._of_claim(claim, self.policies)]
         if not refused:
             yield self.place, self.policies, (), ()
             return
@@ -239,25 +241,36 @@ class _Search:
             changed = self._bound(policies, finding)
             if changed is not None:
                 policies, edit = changed
-                bounds = [*(one for one in bounds if one.field != edit.field or one.object != edit.object), edit]
+                bounds = [
+                    *(bound for bound in bounds if bound.field != edit.field or bound.object != edit.object),
+                    edit,
+                ]
         yield self.place, policies, tuple(bounds), ()
         edits = []
         sizes: dict[str, str] = {}
         for path, claim in templates:
-            found = [one for where, one in refused if where == path]
-            if found:
-                to = self._size(claim, found)
+            findings = [finding for where, finding in refused if where == path]
+            if findings:
+                to = self._size(claim, findings)
                 if to is None:
                     return
                 sizes[claim.metadata.name] = str(to)
                 edits.append(self._edit_claim(path, claim, str(to)))
-        claims = tuple(tuple(_sized(one, sizes) for one in of_pod) for of_pod in self.place.claims)
+        claims = tuple(
+            tuple(_sized(persistent_volume_claim, sizes) for persistent_volume_claim in of_pod)
+            for of_pod in self.place.claims
+        )
         yield structs.replace(self.place, claims=claims), self.policies, (), tuple(edits)
 
     def _templates(self) -> Sequence[tuple[str, PersistentVolumeClaim]]:
         owner = self._workload()
-        found = owner.spec.volume_claim_templates if owner is not None and self.place.claims else None
-        return [(f"spec.volumeClaimTemplates[{index}]", one) for index, one in enumerate(found or ())]
+        persistent_volume_claims = (
+            owner.spec.volume_claim_templates if owner is not None and self.place.claims else None
+        )
+        return [
+            (f"spec.volumeClaimTemplates[{index}]", persistent_volume_claim)
+            for index, persistent_volume_claim in enumerate(persistent_volume_claims or ())
+        ]
 
     def _workload(self) -> Workload | None:
         return self.analysis.start.owner or manifest_workload(self.subject)
@@ -266,20 +279,22 @@ class _Search:
         from kubectl_kres.admission.request.volume_claims import admit_claim, classed
 
         for outcome in admit_claim(classed(claim, policies), policies, self.server):
-            for one in outcome.refusal.findings if outcome.refusal is not None else ():
-                if one.rule in _OF_CLAIMS:
-                    yield one
+            for finding in outcome.refusal.findings if outcome.refusal is not None else ():
+                if finding.rule in _OF_CLAIMS:
+                    yield finding
 
-    def _size(self, claim: PersistentVolumeClaim, found: Sequence[Finding]) -> Quantity | None:
+    def _size(self, claim: PersistentVolumeClaim, findings: Sequence[Finding]) -> Quantity | None:
         """A size within every LimitRange; None: there is none."""
-        bounds = [item for one in self.policies.limits for item in one.items if item.type == "PersistentVolumeClaim"]
+        bounds = [
+            item for limit in self.policies.limits for item in limit.items if item.type == "PersistentVolumeClaim"
+        ]
         low = max((item.min["storage"] for item in bounds if "storage" in item.min), default=ZERO)
         high = min((item.max["storage"] for item in bounds if "storage" in item.max), default=None)
         if high is not None and low > high:
             return None
         resources = claim.spec.resources
         asked = parse_list(resources.requests if resources else None, "spec.resources.requests").get("storage", ZERO)
-        return low if asked < low else high if found and high is not None and asked > high else asked
+        return low if asked < low else high if findings and high is not None and asked > high else asked
 
     def _edit_claim(self, path: str, claim: PersistentVolumeClaim, to: str) -> EditClaim:
         resources = claim.spec.resources
@@ -292,13 +307,13 @@ class _Search:
         edits: dict[tuple[ObjectRef, str], SetBound] = {}
         for _ in range(_MOST_BOUNDS):
             _, judged = passing(self.pod, policies, self.server, "lower")
-            found = [
-                one
+            findings = [
+                finding
                 for outcome in judged.faults
-                for one in (outcome.refusal.findings if outcome.refusal is not None else ())
-                if one.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
+                for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
+                if finding.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
             ]
-            changed = next((it for one in found if (it := self._bound(policies, one)) is not None), None)
+            changed = next((it for finding in findings if (it := self._bound(policies, finding)) is not None), None)
             if not judged.faults or changed is None:
                 break
             policies, edit = changed
@@ -312,16 +327,16 @@ class _Search:
         if source is None or source.kind != "LimitRange" or not finding.asked:
             return None
         ranges, edit = [], None
-        for one in policies.limits:
+        for limit in policies.limits:
             items = []
-            for item in one.items:
-                bound = _which(item, finding.resource, source.field) if one.source.name == source.name else ""
+            for item in limit.items:
+                bound = _which(item, finding.resource, source.field) if limit.source.name == source.name else ""
                 if bound:
                     ref = ObjectRef("LimitRange", source.name, self.subject.ref.namespace)
                     edit = SetBound(ref, source.field, finding.resource, finding.asked, finding.limit, bound, item.type)
                 changed = _with_bound(item, bound, finding.resource, parse(finding.asked)) if bound else item
                 items.append(changed)
-            ranges.append(Limits(one.source, tuple(items)))
+            ranges.append(Limits(limit.source, tuple(items)))
         return (structs.replace(policies, limits=tuple(ranges)), edit) if edit is not None else None
 
     def _edits(self, trial: TrialEdits) -> Iterator[Edit]:
@@ -356,7 +371,7 @@ class _Search:
 
 def _which(item: ParsedItem, resource: str, field: str) -> str:
     """Whether the field of a LimitRange is min or max of the item; empty: neither."""
-    return next((one for one in ("min", "max") if field == f"{item.path}.{one}[{resource}]"), "")
+    return next((entry for entry in ("min", "max") if field == f"{item.path}.{entry}[{resource}]"), "")
 
 
 def _with_bound(item: ParsedItem, bound: str, resource: str, value: Quantity) -> ParsedItem:

@@ -59,7 +59,7 @@ def passing(pod: Pod, policies: Policies, server: Server, way: Way) -> tuple[dic
 
 
 def _mendable(faults: Iterable[Outcome]) -> bool:
-    return all(any(one.rule in OF_VALUES for one in findings_of(outcome)) for outcome in faults)
+    return all(any(finding.rule in OF_VALUES for finding in findings_of(outcome)) for outcome in faults)
 
 
 def _fewest(
@@ -80,8 +80,8 @@ def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) ->
     changed = True
     while changed:
         changed = False
-        for place in sorted(kept, key=lambda one: (one.side == "limits", one)):
-            fewer = {one: text for one, text in kept.items() if one != place}
+        for place in sorted(kept, key=lambda place: (place.side == "limits", place)):
+            fewer = {key: text for key, text in kept.items() if key != place}
             if passes(fewer):
                 kept, changed = fewer, True
     return kept
@@ -91,15 +91,15 @@ def _step(pod: Pod, values: Values, judged: PodFaults, policies: Policies, way: 
     """The values once what refuses in the first order is mended, resource by resource."""
     outcome = judged.faults[0]
     draft: Draft | None = outcome.draft
-    found = dict(values)
+    result = dict(values)
     if draft is None or outcome.refusal is None:
-        return found
+        return result
     needed = needed_sides(outcome.refusal.findings)
-    for name in sorted({resource_of(one) for one in outcome.refusal.findings if one.rule in OF_VALUES}):
+    for name in sorted({resource_of(finding) for finding in outcome.refusal.findings if finding.rule in OF_VALUES}):
         solved = Resource(name, draft, policies.limits, needed.get(name, set()), way)
         solved.solve()
-        found.update(solved.changes(pod, values))
-    return found
+        result.update(solved.changes(pod, values))
+    return result
 
 
 def resource_of(finding: Finding) -> str:
@@ -111,12 +111,12 @@ def resource_of(finding: Finding) -> str:
 
 def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
     """The sides that quotas want stated, by resource."""
-    found: dict[str, set[Side]] = {}
-    for one in findings:
-        if one.rule == "quota/must-specify":
-            side, _, name = one.resource.rpartition(".")
-            found.setdefault(name, set()).add("limits" if side == "limits" else "requests")
-    return found
+    result: dict[str, set[Side]] = {}
+    for finding in findings:
+        if finding.rule == "quota/must-specify":
+            side, _, name = finding.resource.rpartition(".")
+            result.setdefault(name, set()).add("limits" if side == "limits" else "requests")
+    return result
 
 
 class Resource:
@@ -148,12 +148,12 @@ class Resource:
 
     def _bounds(self, kind: str) -> LimitBounds:
         lows, highs, ratios = [], [], []
-        for one in self.limits:
-            for item in one.items:
+        for limit in self.limits:
+            for item in limit.items:
                 if item.type == kind:
-                    lows += [LimitBound(item.min[self.name], one.source)] if self.name in item.min else []
-                    highs += [LimitBound(item.max[self.name], one.source)] if self.name in item.max else []
-                    ratios += [LimitBound(item.ratio[self.name], one.source)] if item.ratio.get(self.name) else []
+                    lows += [LimitBound(item.min[self.name], limit.source)] if self.name in item.min else []
+                    highs += [LimitBound(item.max[self.name], limit.source)] if self.name in item.max else []
+                    ratios += [LimitBound(item.ratio[self.name], limit.source)] if item.ratio.get(self.name) else []
         return LimitBounds(
             max(lows, key=_nano, default=None),
             min(highs, key=_nano, default=None),
@@ -164,7 +164,7 @@ class Resource:
         name, bounds = self.name, self._bounds("Container")
         request, limit = slot.requests.get(name), slot.limits.get(name)
         if is_integer(name):
-            request, limit = (None if one is None else _whole(one) for one in (request, limit))
+            request, limit = (None if quantity is None else _whole(quantity) for quantity in (request, limit))
         if "requests" in self.needed and request is None:
             request = limit or self._given("requests")
         if "limits" in self.needed and limit is None:
@@ -186,8 +186,8 @@ class Resource:
 
     def _given(self, side: Side) -> Quantity:
         """Where a container says nothing: what LimitRanges give, else their min, else a small amount."""
-        for one in self.limits:
-            for item in one.items:
+        for limit in self.limits:
+            for item in limit.items:
                 if item.type == "Container":
                     given = (
                         (item.default_request, item.default, item.min)
@@ -228,7 +228,7 @@ class Resource:
 
     def _share(self, high: Quantity) -> None:
         """A limit for each container, in equal parts of what the pod may have, and no less than its request."""
-        slots = [*self.draft.containers, *(one for one in self.draft.inits if one.role == "sidecar")]
+        slots = [*self.draft.containers, *(init for init in self.draft.inits if init.role == "sidecar")]
         part = Quantity(high.nano // len(slots) // units(self.name, high) * units(self.name, high), high.format)
         for slot in slots:
             slot.limits[self.name] = _most(slot.requests.get(self.name), part) or part
@@ -302,15 +302,15 @@ class Resource:
 
 def scale(draft: Draft, side: Side, name: str, most: Quantity) -> None:
     """Every container less in proportion, so that they have at most so much together; an init container in its turn."""
-    sidecars = [one for one in draft.inits if one.role == "sidecar"]
+    sidecars = [init for init in draft.inits if init.role == "sidecar"]
     together = [*draft.containers, *sidecars]
-    total = sum(one.side(side).get(name, ZERO).nano for one in together)
+    total = sum(slot.side(side).get(name, ZERO).nano for slot in together)
     if total > most.nano:
         _shrink(together, side, name, most.nano, total)
-    beside = sum(one.side(side).get(name, ZERO).nano for one in sidecars)
-    for one in draft.inits:
-        if one.role == "init" and one.side(side).get(name, ZERO).nano + beside > most.nano:
-            _shrink([one], side, name, most.nano - beside, one.side(side)[name].nano)
+    beside = sum(sidecar.side(side).get(name, ZERO).nano for sidecar in sidecars)
+    for init in draft.inits:
+        if init.role == "init" and init.side(side).get(name, ZERO).nano + beside > most.nano:
+            _shrink([init], side, name, most.nano - beside, init.side(side)[name].nano)
 
 
 def _shrink(slots: Sequence[Slot], side: Side, name: str, most: int, total: int) -> None:
@@ -333,10 +333,10 @@ def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
     return quantity
 
 
-def _most(one: Quantity | None, other: Quantity | None) -> Quantity | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return max(one, other, key=lambda quantity: quantity.nano)
+def _most(quantity: Quantity | None, other: Quantity | None) -> Quantity | None:
+    if quantity is None or other is None:
+        return other if quantity is None else quantity
+    return max(quantity, other, key=lambda quantity: quantity.nano)
 
 
 def _whole(quantity: Quantity) -> Quantity:

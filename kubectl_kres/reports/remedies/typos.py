@@ -39,29 +39,33 @@ class Doubt(NamedTuple):
 
 def meant(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
     """What was probably meant by the figure that is refused, and by others; empty where there is no doubt."""
-    doubts = [*_doubts(pod, [one for outcome in outcomes if outcome.refusal for one in outcome.refusal.findings])]
-    refused = " and ".join(f"{one.meant} in {one.sides} ({one.says})" for one in doubts if one.refused)
-    others = [f"look at {one.sides}: {one.says}; did you mean {one.meant}?" for one in doubts if not one.refused]
+    doubts = [
+        *_doubts(pod, [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings])
+    ]
+    refused = " and ".join(f"{doubt.meant} in {doubt.sides} ({doubt.says})" for doubt in doubts if doubt.refused)
+    others = [
+        f"look at {doubt.sides}: {doubt.says}; did you mean {doubt.meant}?" for doubt in doubts if not doubt.refused
+    ]
     return f"did you mean {refused}?" if refused else "", "; ".join(others)
 
 
 def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
     """Values are those that somebody wrote: what LimitRanges fill in is not the author's slip."""
     inits = [
-        ("sidecar" if one.restart_policy == "Always" else "init container", one)
-        for one in pod.spec.init_containers or ()
+        ("sidecar" if init_container.restart_policy == "Always" else "init container", init_container)
+        for init_container in pod.spec.init_containers or ()
     ]
-    for role, container in (*inits, *(("container", one) for one in pod.spec.containers or ())):
+    for role, container in (*inits, *(("container", container) for container in pod.spec.containers or ())):
         resources = container.resources
-        held: dict[tuple[str, str], list[str]] = {}
+        result: dict[tuple[str, str], list[str]] = {}
         for side, values in (("requests", resources.requests), ("limits", resources.limits)) if resources else ():
             for name, value in (values or {}).items():
-                held.setdefault((name, str(value)), []).append(f"{side}.{name}")
-        for (name, text), sides in held.items():
-            about = [one for one in findings if one.resource.rpartition(".")[2] == name]
-            found = _cpus(text, about) if name == "cpu" else _few(text, about) if name in _BYTES else None
-            if found is not None:
-                yield Doubt(f"{' and '.join(sides)} of {role} {container.name}", *found)
+                result.setdefault((name, str(value)), []).append(f"{side}.{name}")
+        for (name, text), sides in result.items():
+            about = [finding for finding in findings if finding.resource.rpartition(".")[2] == name]
+            texts = _cpus(text, about) if name == "cpu" else _few(text, about) if name in _BYTES else None
+            if texts is not None:
+                yield Doubt(f"{' and '.join(sides)} of {role} {container.name}", *texts)
 
 
 def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
@@ -70,7 +74,7 @@ def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | Non
     if number is None or number[2]:
         return None
     cpus = int(number[1])
-    refused = any(_is_far_above(cpus, one) for one in findings)
+    refused = any(_is_far_above(cpus, finding) for finding in findings)
     return (f"{cpus} is {cpus} CPUs", f"{cpus}m", refused) if refused or cpus in _MANY_CPUS else None
 
 
@@ -92,7 +96,7 @@ def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None
     count = int(number[1])
     says = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
     meant = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
-    return says, meant, any(one.rule in _TOO_LITTLE for one in findings)
+    return says, meant, any(finding.rule in _TOO_LITTLE for finding in findings)
 
 
 def near(text: str) -> str:

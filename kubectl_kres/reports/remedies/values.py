@@ -44,11 +44,11 @@ def write(pod: Pod, values: Values) -> Pod:
 def _written(path: str, containers: tuple[Container, ...] | None, values: Values) -> tuple[Container, ...] | None:
     if containers is None:
         return None
-    found = []
-    for index, one in enumerate(containers):
+    result = []
+    for index, container in enumerate(containers):
         own = {place: text for place, text in values.items() if place.holder == f"{path}[{index}]"}
-        found.append(structs.replace(one, resources=_resources(one.resources, own)) if own else one)
-    return tuple(found)
+        result.append(structs.replace(container, resources=_resources(container.resources, own)) if own else container)
+    return tuple(result)
 
 
 def _resources(resources: ResourceRequirements | None, values: Values) -> ResourceRequirements:
@@ -72,7 +72,7 @@ def written(pod: Pod, place: Place) -> str | None:
 
 def _holder(pod: Pod, holder: str) -> ResourceRequirements | None:
     for path, group in (("spec.containers", pod.spec.containers), ("spec.initContainers", pod.spec.init_containers)):
-        for index, one in enumerate(group or ()):
+        for index, container in enumerate(group or ()):
             if holder == f"{path}[{index}]":
-                return one.resources
+                return container.resources
     return None

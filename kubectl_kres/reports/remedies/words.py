@@ -20,21 +20,22 @@ from kubectl_kres.reports.common.remedy import (
 
 def sentence(edits: Sequence[Edit]) -> str:
     """All edits in one line: quotas and LimitRanges first, then the values, container by container."""
-    owners = [one for one in edits if isinstance(one, (RaiseQuota, SetBound, CreateObject))]
-    values = [one for one in edits if isinstance(one, SetValue)]
-    others = [one for one in edits if one not in owners and one not in values]
-    raised = [one for one in owners if isinstance(one, RaiseQuota)]
-    others_of = [one for one in owners if not isinstance(one, RaiseQuota)]
+    owners = [edit for edit in edits if isinstance(edit, (RaiseQuota, SetBound, CreateObject))]
+    values = [edit for edit in edits if isinstance(edit, SetValue)]
+    others = [edit for edit in edits if edit not in owners and edit not in values]
+    raised = [owner for owner in owners if isinstance(owner, RaiseQuota)]
+    others_of = [owner for owner in owners if not isinstance(owner, RaiseQuota)]
     parts = [*_raised(raised), *map(_owner, others_of), *_values(values), *map(_other, others)]
     return listed(parts)
 
 
 def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
     """The names of one quota together."""
-    for name, group in groupby(edits, key=lambda one: one.object.name):
+    for name, group in groupby(edits, key=lambda raise_quota: raise_quota.object.name):
         parts = [
-            f"{one.resource} to {one.to}{f' ({one.next_pod} is enough for the next pod)' if one.next_pod else ''}"
-            for one in group
+            f"{raise_quota.resource} to {raise_quota.to}"
+            + (f" ({raise_quota.next_pod} is enough for the next pod)" if raise_quota.next_pod else "")
+            for raise_quota in group
         ]
         yield f"raise quota {name}: {listed(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
 
@@ -44,52 +45,54 @@ def _one_raised(quota: str, part: str) -> str:
     return f"raise {resource} of quota {quota} {rest}"
 
 
-def _owner(one: SetBound | CreateObject) -> str:
-    if isinstance(one, SetBound) and one.bound.startswith("default"):
-        return f"set {one.bound}.{one.resource} per {one.of} of LimitRange {one.object.name} to {one.to}"
-    if isinstance(one, SetBound):
-        verb = "lower" if one.bound == "min" else "raise"
-        return f"{verb} {one.bound}.{one.resource} per {one.of} of LimitRange {one.object.name} to {one.to}"
-    claim = one.manifest.get("spec", {})
-    if one.object.kind == "LimitRange":
+def _owner(value: SetBound | CreateObject) -> str:
+    if isinstance(value, SetBound) and value.bound.startswith("default"):
+        return f"set {value.bound}.{value.resource} per {value.of} of LimitRange {value.object.name} to {value.to}"
+    if isinstance(value, SetBound):
+        verb = "lower" if value.bound == "min" else "raise"
+        return f"{verb} {value.bound}.{value.resource} per {value.of} of LimitRange {value.object.name} to {value.to}"
+    claim = value.manifest.get("spec", {})
+    if value.object.kind == "LimitRange":
         given = [
             f"{side}.{name} {amount}"
             for item in claim["limits"]
             for side in ("default", "defaultRequest")
             for name, amount in item.get(side, {}).items()
         ]
-        return f"create LimitRange {one.object.name} with {listed(given)} per Container"
-    if one.object.kind == "ResourcePoolClaim":
+        return f"create LimitRange {value.object.name} with {listed(given)} per Container"
+    if value.object.kind == "ResourcePoolClaim":
         amounts = listed([f"{name} {amount}" for name, amount in claim["claim"].items()])
         return f"claim {amounts} more from pool {claim['pool']}"
-    return f"create {one.object}"
+    return f"create {value.object}"
 
 
-def _other(one: Edit) -> str:
-    if isinstance(one, Scale):
-        word = "parallelism" if one.field.endswith("parallelism") else "replicas"
-        return f"lower {word} to {one.to}"
-    if isinstance(one, EditClaim) and one.object.kind == "ResourcePoolClaim":
-        return f"let claim {one.object.name}, which is unused, ask for {one.resource} {one.to}"
-    if isinstance(one, EditClaim):
-        template = one.field.partition(".spec.resources")[0]
-        return f"set requests.{one.resource} of {template} to {one.to}"
-    return f"set {one.field} of {one.object}"
+def _other(value: Edit) -> str:
+    if isinstance(value, Scale):
+        word = "parallelism" if value.field.endswith("parallelism") else "replicas"
+        return f"lower {word} to {value.to}"
+    if isinstance(value, EditClaim) and value.object.kind == "ResourcePoolClaim":
+        return f"let claim {value.object.name}, which is unused, ask for {value.resource} {value.to}"
+    if isinstance(value, EditClaim):
+        template = value.field.partition(".spec.resources")[0]
+        return f"set requests.{value.resource} of {template} to {value.to}"
+    return f"set {value.field} of {value.object}"
 
 
 def _values(values: Sequence[SetValue]) -> Iterable[str]:
     """Values of one container that are the same are said together, and containers with the same values."""
-    found: dict[tuple[tuple[str, str, str], tuple[tuple[str, str | None], ...]], list[str]] = {}
-    for whose, group in groupby(values, key=lambda one: (str(one.object), one.role, one.container)):
+    result: dict[tuple[tuple[str, str, str], tuple[tuple[str, str | None], ...]], list[str]] = {}
+    for whose, group in groupby(
+        values, key=lambda set_value: (str(set_value.object), set_value.role, set_value.container)
+    ):
         told: dict[tuple[str, str | None], list[str]] = {}
-        for one in group:
-            told.setdefault((one.resource, one.to), []).append(f"{one.side}.{one.resource}")
+        for set_value in group:
+            told.setdefault((set_value.resource, set_value.to), []).append(f"{set_value.side}.{set_value.resource}")
         kind, role, name = whose
-        said = tuple((" and ".join(names), to) for (_, to), names in told.items())
-        found.setdefault(((kind, role, "" if role in _ROLES else name), said), []).append(name)
-    for ((kind, role, _), said), names in found.items():
+        texts = tuple((" and ".join(names), to) for (_, to), names in told.items())
+        result.setdefault(((kind, role, "" if role in _ROLES else name), texts), []).append(name)
+    for ((kind, role, _), texts), names in result.items():
         who = _who(kind, role, names)
-        yield f"set {listed([f'{what} of {who} to {to}' for what, to in said])}"
+        yield f"set {listed([f'{what} of {who} to {to}' for what, to in texts])}"
 
 
 _ROLES = {"container": "container", "init": "init container", "sidecar": "sidecar", "step": "step"}

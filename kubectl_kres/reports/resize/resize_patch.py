@@ -37,42 +37,42 @@ def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
     if not isinstance(spec, Mapping):
         raise UsageError(f"--resize: spec is an object, not {_shown(spec)}", hint=_FORM)
     raw = msgspec.to_builtins(stored, enc_hook=str)  # numbers of a file are a kind of text that is not encoded
-    held = dict(raw.get("spec") or {})
+    result = dict(raw.get("spec") or {})
     for key in _LISTS:
         if spec.get(key) is not None:
             order = spec.get(f"{_ORDER}{key}")
-            held[key] = _containers(held.get(key) or [], spec[key], f"spec.{key}", order)
+            result[key] = _containers(result.get(key) or [], spec[key], f"spec.{key}", order)
     if "resources" in spec:
-        held["resources"] = _merged(held.get("resources"), spec["resources"], "spec.resources")
+        result["resources"] = _merged(result.get("resources"), spec["resources"], "spec.resources")
     try:
-        return decoded({**raw, "spec": held}, type(stored)), tuple(_ignored(patch))
+        return decoded({**raw, "spec": result}, type(stored)), tuple(_ignored(patch))
     except msgspec.ValidationError as error:
         raise UsageError(f"--resize: {error}", hint=_FORM) from error
 
 
-def _containers(held: list[dict[str, Any]], sent: Any, path: str, order: Any) -> list[dict[str, Any]]:
+def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -> list[dict[str, Any]]:
     """``order``: what ``kubectl edit`` says of how the list stood, None if nothing."""
     if not isinstance(sent, list):
         raise UsageError(f"--resize: {path} is a list, not {_shown(sent)}", hint=_FORM)
-    by_name = {one["name"]: dict(one) for one in held if one.get("name")}
-    for index, one in enumerate(sent):
+    by_name = {mapping["name"]: dict(mapping) for mapping in value if mapping.get("name")}
+    for index, item in enumerate(sent):
         at = f"{path}[{index}]"
-        if not isinstance(one, Mapping):
-            raise UsageError(f"--resize: {at} is an object, not {_shown(one)}", hint=_FORM)
-        if not isinstance(one.get("name"), str):
+        if not isinstance(item, Mapping):
+            raise UsageError(f"--resize: {at} is an object, not {_shown(item)}", hint=_FORM)
+        if not isinstance(item.get("name"), str):
             raise UsageError(f"--resize: {at} has no name: containers are found by it", hint=_FORM)
-        if one.get("$patch") == "delete":
-            by_name.pop(one["name"], None)
+        if item.get("$patch") == "delete":
+            by_name.pop(item["name"], None)
             continue
-        _refuse_directives(one, at)
-        container = by_name.setdefault(one["name"], {"name": one["name"], "image": one.get("image") or ""})
-        if "resources" in one:
-            container["resources"] = _merged(container.get("resources"), one["resources"], f"{at}.resources")
-        if "resizePolicy" in one:
-            container["resizePolicy"] = one["resizePolicy"]
+        _refuse_directives(item, at)
+        container = by_name.setdefault(item["name"], {"name": item["name"], "image": item.get("image") or ""})
+        if "resources" in item:
+            container["resources"] = _merged(container.get("resources"), item["resources"], f"{at}.resources")
+        if "resizePolicy" in item:
+            container["resizePolicy"] = item["resizePolicy"]
     wanted = order if isinstance(order, list) else sent
-    names = [one.get("name") for one in wanted if isinstance(one, Mapping)]
-    return _ordered(list(by_name.values()), names, [one.get("name") for one in held])
+    names = [item.get("name") for item in wanted if isinstance(item, Mapping)]
+    return _ordered(list(by_name.values()), names, [mapping.get("name") for mapping in value])
 
 
 def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any]) -> list[dict[str, Any]]:
@@ -80,34 +80,36 @@ def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any])
 
     Source: apimachinery util/strategicpatch normalizeElementOrder, mergeSortedSlice.
     """
-    left = [one for one in merged if one["name"] not in wanted]
-    right = sorted((one for one in merged if one["name"] in wanted), key=lambda one: wanted.index(one["name"]))
-    found: list[dict[str, Any]] = []
+    left = [mapping for mapping in merged if mapping["name"] not in wanted]
+    right = sorted(
+        (mapping for mapping in merged if mapping["name"] in wanted), key=lambda mapping: wanted.index(mapping["name"])
+    )
+    result: list[dict[str, Any]] = []
     while left and right:
         known = left[0]["name"] in stored and right[0]["name"] in stored
         before = known and stored.index(left[0]["name"]) < stored.index(right[0]["name"])
-        found.append((left if before else right).pop(0))
-    return [*found, *left, *right]
+        result.append((left if before else right).pop(0))
+    return [*result, *left, *right]
 
 
-def _merged(held: Any, sent: Any, path: str) -> Any:
+def _merged(item: Any, sent: Any, path: str) -> Any:
     """Maps key by key; whatever else is sent replaces what is there, and null removes it."""
     if not isinstance(sent, Mapping):
         return sent
     _refuse_directives(sent, path)
-    found = dict(held) if isinstance(held, Mapping) else {}
+    result = dict(item) if isinstance(item, Mapping) else {}
     for key, value in sent.items():
         if value is None:
-            found.pop(key, None)
+            result.pop(key, None)
         else:
-            found[key] = _merged(found.get(key), value, f"{path}.{key}")
-    return found
+            result[key] = _merged(result.get(key), value, f"{path}.{key}")
+    return result
 
 
 def _refuse_directives(sent: Mapping[str, Any], path: str) -> None:
-    found = next((key for key in sent if key.startswith("$")), None)
-    if found is not None:
-        raise UsageError(f"--resize: {path}: the directive {found} is not supported", hint="write the values instead")
+    text = next((key for key in sent if key.startswith("$")), None)
+    if text is not None:
+        raise UsageError(f"--resize: {path}: the directive {text} is not supported", hint="write the values instead")
 
 
 def refused_patch(patch: Mapping[str, Any], refusal: Refusal) -> Refusal:
@@ -120,8 +122,8 @@ def refused_patch(patch: Mapping[str, Any], refusal: Refusal) -> Refusal:
     left = {key: value for key, value in spec.items() if key not in ordered and not key.startswith(_ORDER)}
     finding = refusal.findings[0]
     error = invalid("patch", _printed({**patch, "spec": left}), finding.text, finding.rule)
-    found = invalid_object("", "", [error])
-    return structs.replace(found, findings=(structs.replace(finding, text=str(error)),))
+    result = invalid_object("", "", [error])
+    return structs.replace(result, findings=(structs.replace(finding, text=str(error)),))
 
 
 def _printed(value: Any) -> str:
@@ -145,8 +147,8 @@ def _ignored(patch: Mapping[str, Any]) -> Iterator[str]:
         if key in _LISTS:
             yield from (
                 f"spec.{key}[{index}].{field}"
-                for index, one in enumerate(value or ())
-                for field in one
+                for index, item in enumerate(value or ())
+                for field in item
                 if field not in _KEPT and not field.startswith("$")
             )
         elif key != "resources" and not key.startswith(_ORDER):

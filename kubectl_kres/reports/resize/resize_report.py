@@ -79,16 +79,16 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     new, ignored = patched(old, patch)
     known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
     outcomes = put_resize(old, new, known.policies, ask.server, node=node)
-    outcomes = tuple(_blamed(patch, one) for one in outcomes)
+    outcomes = tuple(_blamed(patch, outcome) for outcome in outcomes)
     first = outcomes[0]
     same = same_containers(old, new)
     changed = tuple(_changes(old, first, ask.server)) if same else ()
-    named = {path: one.name for path, one in _places(old)}
+    named = {path: item.name for path, item in _places(old)}
     assumed = (Assume("server", "server/assumed", text) for text in ask.assumptions)
     missed = tuple(
-        one
-        for one in unread(store, needs_with_node(store, subject))
-        if one.required or (one.kind == "Node" and one.state != "unread")
+        unseen
+        for unseen in unread(store, needs_with_node(store, subject))
+        if unseen.required or (unseen.kind == "Node" and unseen.state != "unread")
     )
     before = decoded_draft(old, ask.server)
     return Resize(
@@ -98,7 +98,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
             remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",)
         ),
         changed,
-        tuple(dict.fromkeys(one.container for one in changed if one.restart)),
+        tuple(dict.fromkeys(change.container for change in changed if change.restart)),
         tuple(_sums(before, first.draft, node)) if same and first.draft is not None else (),
         first.charges,
         old.status.qos_class or class_of(before),
@@ -107,7 +107,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
         ignored,
         (*known.assumptions, *_noted(first), *gates(new, ask.server, resized=True), *assumed),
         missed,
-        not any(one.required for one in missed),
+        not any(unseen.required for unseen in missed),
         first.journal,
     )
 
@@ -119,10 +119,10 @@ def _stored(store: Store, subject: Subject) -> Pod:
         )
     if subject.raw is not None:
         return decoded(subject.raw, Pod)
-    found = store.get("Pod", subject.ref.name, subject.ref.namespace)
-    if not isinstance(found, Pod):
+    pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
+    if not isinstance(pod, Pod):
         raise NotFound(f'pods "{subject.ref.name}" not found', code=404, reason="NotFound")
-    return found
+    return pod
 
 
 def _blamed(patch: Any, outcome: Outcome) -> Outcome:
@@ -135,12 +135,12 @@ def _blamed(patch: Any, outcome: Outcome) -> Outcome:
 
 
 def _names(pod: Pod) -> str:
-    return ", ".join(one.name for _, one in _places(pod))
+    return ", ".join(item.name for _, item in _places(pod))
 
 
 def _places(pod: Pod) -> Iterator[tuple[str, Any]]:
     for key, group in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
-        yield from ((f"spec.{key}[{index}]", one) for index, one in enumerate(group or ()))
+        yield from ((f"spec.{key}[{index}]", container) for index, container in enumerate(group or ()))
 
 
 def _changes(old: Pod, outcome: Outcome, server: Server) -> Iterator[Change]:
@@ -166,7 +166,7 @@ def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
     room = parse_list(node.status.allocatable, "status.allocatable") if node is not None else {}
     for resource in RESIZABLE:
         for side in reversed(SIDES):
-            was, is_ = (_text(of_pod(one, side), resource) for one in (before, after))
+            was, is_ = (_text(of_pod(draft, side), resource) for draft in (before, after))
             if was is not None or is_ is not None:
                 bound = _text(room, resource) if side == "requests" else None
                 none = "0" if side == "requests" else ""
@@ -174,4 +174,4 @@ def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
 
 
 def _noted(outcome: Outcome) -> Iterator[Assume]:
-    yield from (one for one in outcome.journal if isinstance(one, Assume))
+    yield from (entry for entry in outcome.journal if isinstance(entry, Assume))

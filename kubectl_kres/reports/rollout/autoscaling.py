@@ -21,13 +21,13 @@ from kubectl_kres.store.store import Store
 
 def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> HorizontalPodAutoscaler | None:
     """The autoscaler of a workload, of several the one that asks for most; None if none is known."""
-    found: list[HorizontalPodAutoscaler] = [
+    horizontal_pod_autoscalers: list[HorizontalPodAutoscaler] = [
         item
         for item in store.all("HorizontalPodAutoscaler", namespace)
         if (item.spec.scale_target_ref.kind, item.spec.scale_target_ref.name) == (kind, name)
         and item.spec.max_replicas > 0
     ]
-    return max(found, key=lambda item: item.spec.max_replicas, default=None)
+    return max(horizontal_pod_autoscalers, key=lambda item: item.spec.max_replicas, default=None)
 
 
 def autoscaled(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
@@ -63,7 +63,7 @@ def _lacks(analysis: Analysis, more: int) -> Iterator[Shortfall]:
         return
     for charge in charges(quota_request(analysis.start.pod, draft), analysis.known.policies.quotas):
         for name, asked in charge.requested.items():
-            hard, used, one = parse(charge.hard[name]), parse(charge.used[name]), parse(asked)
-            short = used.nano + more * one.nano - hard.nano
-            if one.nano > 0 and short > 0:
-                yield Shortfall(charge.quota, name, str(Quantity(short, one.format)))
+            hard, used, quantity = parse(charge.hard[name]), parse(charge.used[name]), parse(asked)
+            short = used.nano + more * quantity.nano - hard.nano
+            if quantity.nano > 0 and short > 0:
+                yield Shortfall(charge.quota, name, str(Quantity(short, quantity.format)))

@@ -167,7 +167,7 @@ class _Rollout:
         made = self.analysis.claims
         claims: Cost | None = ()
         if made is not None:
-            refused = any(one.rule != "quota/exceeded" for refusal in made.refusals for one in refusal.findings)
+            refused = any(finding.rule != "quota/exceeded" for refusal in made.refusals for finding in refusal.findings)
             claims = None if refused else measures.cost(made.charges)
         current = 1 if any(replica.template for replica in replicas) else _NEW
         state = StatefulSetState(
@@ -201,22 +201,22 @@ class _Rollout:
 
         ``price``: what a pod costs of which nothing is known.
         """
-        found = list(self._replica_sets(price)) if self.subject.ref.kind == "Deployment" else []
+        pairs = list(self._replica_sets(price)) if self.subject.ref.kind == "Deployment" else []
         newest = newest_set(self.store, self.stored) if self.stored is not None else None
-        if not found:
+        if not pairs:
             known = self._costs((self.subject.ref.kind, self.name))
             costs = (known + [price] * self.pods.existing)[: max(self.pods.existing, 0)]
             old, new = costs[: self.pods.old], costs[self.pods.old :]
-            found = [(None, _Set(len(old), tuple(old)))] if old else []
+            pairs = [(None, _Set(len(old), tuple(old)))] if old else []
             if new or not old:
-                found.append((self.name, _Set(self.pods.wanted - len(old), tuple(new))))
+                pairs.append((self.name, _Set(self.pods.wanted - len(old), tuple(new))))
         else:
-            found = [
-                (None if newest is None or name != newest.metadata.name else self.name, item) for name, item in found
+            pairs = [
+                (None if newest is None or name != newest.metadata.name else self.name, item) for name, item in pairs
             ]
         if restart:
-            return [item for _, item in found if item.wanted or item.costs], None
-        return [item for name, item in found if name is None], next((one for name, one in found if name), None)
+            return [item for _, item in pairs if item.wanted or item.costs], None
+        return [item for name, item in pairs if name is None], next((item for name, item in pairs if name), None)
 
     def _replica_sets(self, price: Charges) -> Iterator[tuple[str | None, _Set]]:
         """Those of the Deployment, the oldest first."""

@@ -54,29 +54,29 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
         groups.setdefault(repr(extra), []).append(extra)
     if not groups or list(groups) == [repr(_Extra())]:
         return analysis
-    found = [
+    analyses = [
         analysis if alike[0] == _Extra() else _of(again, start, alike[0], f"on {len(alike)} of {len(pods)} pods")
         for alike in sorted(groups.values(), key=len, reverse=True)
     ]
-    outcomes = tuple(outcome for one in found for outcome in one.outcomes)
-    return structs.replace(found[0], start=start, outcomes=outcomes)
+    outcomes = tuple(outcome for analysis in analyses for outcome in analysis.outcomes)
+    return structs.replace(analyses[0], start=start, outcomes=outcomes)
 
 
 def _of(again: Callable[[Start], Analysis], start: Start, extra: _Extra, where: str) -> Analysis:
     spec = start.pod.spec
     lists = {
         attribute: tuple(
-            [_valued(one, key, extra.values) for one in getattr(spec, attribute) or ()]
-            + [one for added, one in extra.added if added == key]
+            [_valued(item, key, extra.values) for item in getattr(spec, attribute) or ()]
+            + [container for added, container in extra.added if added == key]
         )
         or None
         for key, attribute, _ in _LISTS
     }
     pod = structs.replace(start.pod, spec=structs.replace(spec, **lists))
-    found = again(structs.replace(start, pod=pod))
+    analysis = again(structs.replace(start, pod=pod))
     steps = tuple(_steps(pod, start.pod, extra, where))
-    outcomes = tuple(structs.replace(one, journal=(*steps, *one.journal)) for one in found.outcomes)
-    return structs.replace(found, outcomes=outcomes)
+    outcomes = tuple(structs.replace(outcome, journal=(*steps, *outcome.journal)) for outcome in analysis.outcomes)
+    return structs.replace(analysis, outcomes=outcomes)
 
 
 def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
@@ -93,14 +93,14 @@ def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
         revision = owner.status.update_revision
     elif subject.ref.kind not in {"ReplicaSet", "Job"}:
         return
-    held = [
-        one
-        for one in owned_by(store, "Pod", subject.ref.namespace, by)
-        if one.metadata.deletion_timestamp is None
-        and (not revision or (one.metadata.labels or {}).get("controller-revision-hash") == revision)
+    result = [
+        item
+        for item in owned_by(store, "Pod", subject.ref.namespace, by)
+        if item.metadata.deletion_timestamp is None
+        and (not revision or (item.metadata.labels or {}).get("controller-revision-hash") == revision)
     ]
-    held.sort(key=lambda one: one.metadata.creation_timestamp or "", reverse=True)
-    yield from held[:_MOST]
+    result.sort(key=lambda value: value.metadata.creation_timestamp or "", reverse=True)
+    yield from result[:_MOST]
 
 
 def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Extra:
@@ -110,12 +110,12 @@ def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Ext
     # A pod that was changed since may have been resized; the VerticalPodAutoscaler says so itself.
     as_made = live.metadata.generation == 1 and VPA not in (live.metadata.annotations or {})
     for key, attribute, role in _LISTS:
-        for one in getattr(live.spec, attribute) or ():
-            if one.name not in computed:
-                added.append((key, structs.replace(one, image="", resize_policy=None)))
+        for item in getattr(live.spec, attribute) or ():
+            if item.name not in computed:
+                added.append((key, structs.replace(item, image="", resize_policy=None)))
             elif as_made:
-                by_rule = {name for side in ("limits", "requests") for name in filled.get((role, one.name, side), ())}
-                values += _rewritten(key, one, computed[one.name], by_rule)
+                by_rule = {name for side in ("limits", "requests") for name in filled.get((role, item.name, side), ())}
+                values += _rewritten(key, item, computed[item.name], by_rule)
     return _Extra(tuple(added), tuple(values))
 
 
@@ -123,8 +123,8 @@ def _rewritten(
     key: str, live: Container, computed: dict[str, dict[str, object]], by_rule: set[str]
 ) -> Iterator[_Value]:
     resources = live.resources or ResourceRequirements()
-    for side, held in (("limits", resources.limits), ("requests", resources.requests)):
-        for name, text in sorted((held or {}).items()):
+    for side, mapping in (("limits", resources.limits), ("requests", resources.requests)):
+        for name, text in sorted((mapping or {}).items()):
             if name not in by_rule and not _same(text, computed[side].get(name)):
                 yield key, live.name, side, name, str(text)
 
@@ -139,7 +139,7 @@ def _same(text: object, quantity: object) -> bool:
 
 
 def _valued(container: Container, key: str, values: Sequence[_Value]) -> Container:
-    mine = [one for one in values if one[:2] == (key, container.name)]
+    mine = [value for value in values if value[:2] == (key, container.name)]
     if not mine:
         return container
     resources = container.resources or ResourceRequirements()
@@ -151,22 +151,22 @@ def _valued(container: Container, key: str, values: Sequence[_Value]) -> Contain
 
 def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
     """Where each of the values came from."""
-    added = {(key, one.name) for key, one in extra.added}
-    rewritten = {one[:4] for one in extra.values}
+    added = {(key, container.name) for key, container in extra.added}
+    rewritten = {value[:4] for value in extra.values}
     for key, attribute, _ in _LISTS:
-        for index, one in enumerate(getattr(pod.spec, attribute) or ()):
-            resources = one.resources or ResourceRequirements()
-            for side, held in (("limits", resources.limits), ("requests", resources.requests)):
-                for name, text in (held or {}).items():
-                    if (key, one.name) in added or (key, one.name, side, name) in rewritten:
-                        was = _was(before, attribute, one.name, side, name)
+        for index, entry in enumerate(getattr(pod.spec, attribute) or ()):
+            resources = entry.resources or ResourceRequirements()
+            for side, item in (("limits", resources.limits), ("requests", resources.requests)):
+                for name, text in (item or {}).items():
+                    if (key, entry.name) in added or (key, entry.name, side, name) in rewritten:
+                        was = _was(before, attribute, entry.name, side, name)
                         path = f"spec.{key}[{index}].resources.{side}[{name}]"
-                        yield Set(path, RULE, str(text), was, Source("Container", one.name, "", where))
+                        yield Set(path, RULE, str(text), was, Source("Container", entry.name, "", where))
 
 
 def _was(before: Pod, attribute: str, container: str, side: str, name: str) -> str | None:
-    for one in getattr(before.spec, attribute) or ():
-        if one.name == container and one.resources is not None:
-            value = (getattr(one.resources, side) or {}).get(name)
+    for item in getattr(before.spec, attribute) or ():
+        if item.name == container and item.resources is not None:
+            value = (getattr(item.resources, side) or {}).get(name)
             return None if value is None else str(value)
     return None

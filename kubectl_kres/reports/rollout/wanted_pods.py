@@ -52,7 +52,9 @@ def needed_of(
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     """Whether old pods that go can help: not where a new one is refused whatever room there is, and all are wanted."""
     refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
-    return bool(pods.kept) or all(one.rule == "quota/exceeded" for refusal in refusals for one in refusal.findings)
+    return bool(pods.kept) or all(
+        finding.rule == "quota/exceeded" for refusal in refusals for finding in refusal.findings
+    )
 
 
 def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
@@ -63,8 +65,8 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     if start.live is not None:
         return 0
     if subject.raw is not None:
-        found = _lacking(store, subject, pods)
-        return found if _of_pods(analysis) else max(1, found)
+        number = _lacking(store, subject, pods)
+        return number if _of_pods(analysis) else max(1, number)
     if pods is None:
         return _of_next_job(start.owner) if start.owner is not None else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
@@ -84,7 +86,7 @@ def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
         newest = newest_set(store, owner)
         by = ("ReplicaSet", newest.metadata.name) if newest is not None else by
     pods = owned_by(store, "Pod", subject.ref.namespace, by)
-    times = [one.metadata.creation_timestamp or "" for one in pods if isinstance(one, Pod)]
+    times = [pod.metadata.creation_timestamp or "" for pod in pods if isinstance(pod, Pod)]
     return max(times, default="")
 
 
@@ -101,10 +103,10 @@ def _beside_stored(store: Store, subject: Subject, workload: Workload) -> int:
     if not isinstance(stored, Workload) or not _same_pods(stored, workload, subject):
         return 1
     try:
-        found = replicas_of(subject.ref.kind, structs.replace(workload, status=stored.status))
+        replicas = replicas_of(subject.ref.kind, structs.replace(workload, status=stored.status))
     except UsageError:
         return 1
-    return found.missing if found is not None else 1
+    return replicas.missing if replicas is not None else 1
 
 
 def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
@@ -119,7 +121,13 @@ def _shape(workload: Workload, subject: Subject) -> object:
     spec = pod_of_template(template, subject).spec
     groups = (spec.containers or (), spec.init_containers or ())
     return (
-        [[(one.name, one.image, one.restart_policy or "", _amounts(one.resources)) for one in it] for it in groups],
+        [
+            [
+                (container.name, container.image, container.restart_policy or "", _amounts(container.resources))
+                for container in it
+            ]
+            for it in groups
+        ],
         _amounts(spec.resources),
         spec.runtime_class_name or "",
         spec.priority_class_name or "",
@@ -140,8 +148,8 @@ def _amount(text: str) -> object:
 
 def _of_pods(analysis: Analysis) -> bool:
     """Whether what refuses, if anything does, are policies that pods come under, and not what the object is."""
-    findings = [one for outcome in analysis.outcomes if outcome.refusal for one in outcome.refusal.findings]
-    return not analysis.then and all(one.rule.startswith(("quota/", "limitrange/")) for one in findings)
+    findings = [finding for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
+    return not analysis.then and all(finding.rule.startswith(("quota/", "limitrange/")) for finding in findings)
 
 
 def _of_next_job(owner: Workload) -> int:
@@ -163,7 +171,7 @@ def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
     if preflight.exists(store, subject):
         return _beside_stored(store, subject, workload)
     try:
-        found = replicas_of(subject.ref.kind, workload)
+        replicas = replicas_of(subject.ref.kind, workload)
     except UsageError:
         return 1
-    return max(1, found.missing) if found is not None else 1
+    return max(1, replicas.missing) if replicas is not None else 1

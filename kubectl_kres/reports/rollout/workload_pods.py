@@ -14,18 +14,18 @@ _REVISION = "deployment.kubernetes.io/revision"
 
 def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     """As ``replicas_of``, with whether pods are being refused. Raises what that raises."""
-    found = replicas_of(kind, workload)
-    if found is None:
+    replicas = replicas_of(kind, workload)
+    if replicas is None:
         return None
     newest = newest_set(store, workload) if kind == "Deployment" else None
     if newest is not None:
         # The Deployment's own count may come later.
-        found = structs.replace(found, updated=newest.status.replicas)
+        replicas = structs.replace(replicas, updated=newest.status.replicas)
     if not is_failing(workload):
-        return found
+        return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
-    past = newest is not None and not is_failing(newest) and newest.status.replicas >= found.wanted
-    return structs.replace(found, failing=not past)
+    past = newest is not None and not is_failing(newest) and newest.status.replicas >= replicas.wanted
+    return structs.replace(replicas, failing=not past)
 
 
 def newest_set(store: Store, deployment: Workload) -> Workload | None:

@@ -21,16 +21,19 @@ _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory
 
 
 def at_once(
-    found: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
+    pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
 ) -> tuple[AtOnce, ...]:
     """Names that quotas limit, each with its quota, then the usual ones that none limits.
 
     ``started``: affinity assistants are there already, and counted.
     """
-    limited = (*_limited(found, world, children, started=started), *_objects(found, world, children))
-    named = {one.resource for one in limited}
-    free = (one for one in found.peaks if one.resource in _TOLD and one.resource not in named)
-    return (*limited, *(_shown(one) for one in free))
+    limited = (
+        *_limited(pipeline_answer, world, children, started=started),
+        *_objects(pipeline_answer, world, children),
+    )
+    named = {at_once.resource for at_once in limited}
+    free = (peak for peak in pipeline_answer.peaks if peak.resource in _TOLD and peak.resource not in named)
+    return (*limited, *(_shown(peak) for peak in free))
 
 
 def _shown(peak: Peak) -> AtOnce:
@@ -38,43 +41,47 @@ def _shown(peak: Peak) -> AtOnce:
 
 
 def _limited(
-    found: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
+    pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
 ) -> Iterator[AtOnce]:
     for quota in world.policies.quotas:
         name = quota.name
-        counted = {task: _charge(results, name, world) for task, results in found.results.items()}
-        within = {task: found.results[task] for task, charge in counted.items() if charge is not None}
+        counted = {task: _charge(results, name, world) for task, results in pipeline_answer.results.items()}
+        within = {task: pipeline_answer.results[task] for task, charge in counted.items() if charge is not None}
         first = next((charge for charge in counted.values() if charge is not None), None)
         if first is None:
             continue
-        live = _live(found, counted, children)
-        extra = _assistants(found, world, name)
-        for peak in peaks(found.plan, within, found.finished):
+        live = _live(pipeline_answer, counted, children)
+        extra = _assistants(pipeline_answer, world, name)
+        for peak in peaks(pipeline_answer.plan, within, pipeline_answer.finished):
             if peak.resource in first.hard:
                 there = _sum(live.get((task, peak.resource), ZERO) for task in peak.tasks)
                 yield _against(peak, first, there, extra.get(peak.resource, ZERO), started=started)
 
 
-def _objects(found: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
+def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
     """Quotas that count TaskRuns: all that the run makes, for those that have ended count on until they are deleted.
 
     Tekton tries again and again to make one that is refused, and says nothing of it in the PipelineRun.
     """
     for quota in world.policies.quotas:
-        if RUNS not in quota.hard or quota.scopes or found.plan.cycle:
+        if RUNS not in quota.hard or quota.scopes or pipeline_answer.plan.cycle:
             continue
-        tasks = [one for one in found.plan.tasks if one.name not in found.finished or _made(one, children)]
-        own = [one for one in tasks if one.gap is None or one.gap.why not in {"custom", "nested"}]
-        made = sum(_made(one, children) for one in own)
-        total = sum(max(1 if one.number is None else one.number, _made(one, children)) for one in own)
+        tasks = [
+            task
+            for task in pipeline_answer.plan.tasks
+            if task.name not in pipeline_answer.finished or _made(task, children)
+        ]
+        own = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
+        made = sum(_made(planned, children) for planned in own)
+        total = sum(max(1 if planned.number is None else planned.number, _made(planned, children)) for planned in own)
         used, hard = quota.used.get(RUNS, ZERO), quota.hard[RUNS]
         after = Quantity(used.nano + (total - made) * 10**9, hard.format)
         yield AtOnce(
             RUNS,
             str(total),
-            tuple(one.name for one in own),
+            tuple(planned.name for planned in own),
             quota.name,
-            at_least=any(one.number is None for one in own),
+            at_least=any(planned.number is None for planned in own),
             counted=str(made) if made else "",
             used=str(used),
             hard=str(hard),
@@ -111,36 +118,36 @@ def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, 
 
 def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaCharge | None:
     """What a task's pod costs a quota; None where the quota does not count it."""
-    for one in results:
-        if one.built is None or one.outcome is None or one.outcome.draft is None:
+    for result in results:
+        if result.built is None or result.outcome is None or result.outcome.draft is None:
             continue
-        for charge in charges(quota_request(one.built.pod, one.outcome.draft), world.policies.quotas):
+        for charge in charges(quota_request(result.built.pod, result.outcome.draft), world.policies.quotas):
             if charge.quota == quota:
                 return charge
     return None
 
 
 def _live(
-    found: PipelineAnswer, counted: Mapping[str, QuotaCharge | None], children: Mapping[str, TaskRun]
+    pipeline_answer: PipelineAnswer, counted: Mapping[str, QuotaCharge | None], children: Mapping[str, TaskRun]
 ) -> dict[tuple[str, str], Quantity]:
     """What of each task is in ``used`` already: its TaskRuns that have pods, at what such a pod costs."""
     amounts = {}
-    for task in found.plan.tasks:
+    for task in pipeline_answer.plan.tasks:
         charge = counted.get(task.name)
         runs = [children[name] for name in task.names if name in children]
-        pods = sum(1 for one in runs if one.status.pod_name and not has_ended(one))
+        pods = sum(1 for run in runs if run.status.pod_name and not has_ended(run))
         for name, text in (charge.requested if charge is not None else {}).items():
-            one = parse(text)
-            amounts[task.name, name] = Quantity(one.nano * pods, one.format)
+            quantity = parse(text)
+            amounts[task.name, name] = Quantity(quantity.nano * pods, quantity.format)
     return amounts
 
 
-def _assistants(found: PipelineAnswer, world: RunWorld, quota: str) -> dict[str, Quantity]:
+def _assistants(pipeline_answer: PipelineAnswer, world: RunWorld, quota: str) -> dict[str, Quantity]:
     """What affinity assistants cost a quota."""
     total: dict[str, Quantity] = {}
-    for assistant in found.assistants:
-        draft = next((one.draft for one in assistant.outcomes if one.draft is not None), None)
-        if draft is None or not any(one.allowed for one in assistant.outcomes):
+    for assistant in pipeline_answer.assistants:
+        draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
+        if draft is None or not any(outcome.allowed for outcome in assistant.outcomes):
             continue
         for charge in charges(quota_request(assistant.pod, draft), world.policies.quotas):
             if charge.quota == quota:
@@ -150,6 +157,6 @@ def _assistants(found: PipelineAnswer, world: RunWorld, quota: str) -> dict[str,
 
 
 def _sum(amounts: Iterable[Quantity]) -> Quantity:
-    found = tuple(amounts)
-    form = next((one.format for one in found if one.nano), ZERO.format)
-    return Quantity(sum(one.nano for one in found), form)
+    quantities = tuple(amounts)
+    form = next((quantity.format for quantity in quantities if quantity.nano), ZERO.format)
+    return Quantity(sum(quantity.nano for quantity in quantities), form)

@@ -50,8 +50,12 @@ def _absent(store: Store, namespace: str) -> bool:
 
 
 def _place(store: Store) -> str:
-    found = store.get("CustomResourceDefinition", DEFINITION)
-    place = found.webhook_namespace if isinstance(found, CustomResourceDefinition) else ""
+    custom_resource_definition = store.get("CustomResourceDefinition", DEFINITION)
+    place = (
+        custom_resource_definition.webhook_namespace
+        if isinstance(custom_resource_definition, CustomResourceDefinition)
+        else ""
+    )
     return place or OTHER
 
 
@@ -61,21 +65,25 @@ def _in_file(store: Store, name: str) -> bool:
 
 def configuration(store: Store, ask: Ask) -> TektonConfig:
     """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
-    held = {name: _config_map(store, name) for name in NAMES}
-    return config_of(held[DEFAULTS], held[FLAGS], held[INFO], ask.read_yaml)
+    config_maps = {name: _config_map(store, name) for name in NAMES}
+    return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
 
 
 def _config_map(store: Store, name: str) -> ConfigMap | None:
     """A file's before the cluster's, from whatever namespace it says; of the cluster's the one beside the webhook."""
-    found = [one for one in store.all("ConfigMap") if one.metadata.name == name and isinstance(one, ConfigMap)]
+    config_maps = [
+        config_map
+        for config_map in store.all("ConfigMap")
+        if config_map.metadata.name == name and isinstance(config_map, ConfigMap)
+    ]
     places = (_place(store), NAMESPACE, OTHER)
 
-    def rank(one: ConfigMap) -> tuple[bool, int]:
-        space = one.metadata.namespace
+    def rank(config_map: ConfigMap) -> tuple[bool, int]:
+        space = config_map.metadata.namespace
         from_file = ObjectRef("ConfigMap", name, space) in store.files
         return not from_file, places.index(space) if space in places else len(places)
 
-    return min(found, key=rank) if found else None
+    return min(config_maps, key=rank) if config_maps else None
 
 
 def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:

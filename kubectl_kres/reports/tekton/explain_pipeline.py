@@ -41,38 +41,38 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     if run is None:
         return _not_stored(store, subject, ask, refusals)
     children = _children(store, run) if subject.raw is None else {}
-    found = pipeline_run(run, world, children=children)
-    if isinstance(found, Gap):
-        raise unknown_task(store, subject, found)
+    result = pipeline_run(run, world, children=children)
+    if isinstance(result, Gap):
+        raise unknown_task(store, subject, result)
     if has_ended(run):
-        names = frozenset(one.name for one in found.plan.tasks)
-        found = structs.replace(found, finished=names, peaks=(), assistants=())
-    tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
-    problems = (found.plan.problem,) if found.plan.problem is not None else ()
-    verdict, remedy = judged(problems, found.plan.cycle, tasks)
+        names = frozenset(task.name for task in result.plan.tasks)
+        result = structs.replace(result, finished=names, peaks=(), assistants=())
+    tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
+    problems = (result.plan.problem,) if result.plan.problem is not None else ()
+    verdict, remedy = judged(problems, result.plan.cycle, tasks)
     if (why := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
     left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not has_ended(run) else None
     unseen = _unseen(store, subject)
-    source = found.plan.pipeline.origin.source
+    source = result.plan.pipeline.origin.source
     return PipelineExplanation(
         subject.ref,
         f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
         worded(verdict, unseen),
         remedy,
-        found.plan.problem,
-        found.plan.cycle,
+        result.plan.problem,
+        result.plan.cycle,
         tasks,
-        () if has_ended(run) else at_once(found, world, children, started=run.status.start_time is not None),
-        tuple(_assistant(one) for one in found.assistants),
+        () if has_ended(run) else at_once(result, world, children, started=run.status.start_time is not None),
+        tuple(_assistant(assistant) for assistant in result.assistants),
         int(left.total_seconds()) if left is not None else None,
         has_ended(run),
         tuple(run_facts(run)) if subject.raw is None else (),
         _assumptions(store, subject, ask),
         unseen,
         ".".join(map(str, world.config.version or ())),
-        not any(one.required for one in unseen),
+        not any(unseen.required for unseen in unseen),
     )
 
 
@@ -87,36 +87,47 @@ def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Pro
         refusals[0],
         assumptions=_assumptions(store, subject, ask),
         unseen=unseen,
-        complete=not any(one.required for one in unseen),
+        complete=not any(unseen.required for unseen in unseen),
     )
 
 
 def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
     """What to change before the next run, for tasks that have failed and would be refused again; then to run it."""
-    failed = [(one.name, one.explanation) for one in tasks if one.state == "failed" and one.explanation is not None]
-    ways = of_tasks([(name, one) for name, one in failed if one.verdict.allowed is not True])
-    return tuple(structs.replace(one, text=f"{one.text}; {anew}") for one in ways) or told((anew,))
+    failed = [
+        (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
+    ]
+    ways = of_tasks([(name, explanation) for name, explanation in failed if explanation.verdict.allowed is not True])
+    return tuple(structs.replace(way, text=f"{way.text}; {anew}") for way in ways) or told((anew,))
 
 
 def _failure(run: PipelineRun) -> str | None:
     """The reason of a run that has failed, in parentheses; None for any other."""
-    found = (one for one in run.status.conditions or () if one.type == "Succeeded" and one.status == "False")
-    return next((f" ({one.reason})" if one.reason else "" for one in found), None)
+    conditions = (
+        condition
+        for condition in run.status.conditions or ()
+        if condition.type == "Succeeded" and condition.status == "False"
+    )
+    return next((f" ({condition.reason})" if condition.reason else "" for condition in conditions), None)
 
 
 def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:
     name = run.metadata.name
     return {
-        one.metadata.name: one
-        for one in store.all("TaskRun", run.metadata.namespace)
-        if (one.metadata.labels or {}).get(PIPELINE_RUN) == name
+        task_run.metadata.name: task_run
+        for task_run in store.all("TaskRun", run.metadata.namespace)
+        if (task_run.metadata.labels or {}).get(PIPELINE_RUN) == name
     }
 
 
 def _task(
-    store: Store, subject: Subject, ask: Ask, planned: Planned, found: PipelineAnswer, children: Mapping[str, TaskRun]
+    store: Store,
+    subject: Subject,
+    ask: Ask,
+    planned: Planned,
+    pipeline_answer: PipelineAnswer,
+    children: Mapping[str, TaskRun],
 ) -> PlannedTask:
-    results = found.results.get(planned.name, ())
+    results = pipeline_answer.results.get(planned.name, ())
     explanation = _explained(store, subject, ask, planned, results, children) if results else None
     return PlannedTask(
         planned.name,
@@ -124,21 +135,21 @@ def _task(
         planned.names,
         planned.after,
         planned.is_finally,
-        _state(planned, found, children),
+        _state(planned, pipeline_answer, children),
         planned.task.origin.source if planned.task is not None else None,
         planned.gap if not results else None,
         explanation,
     )
 
 
-def _state(planned: Planned, found: PipelineAnswer, children: Mapping[str, TaskRun]) -> TaskState:
+def _state(planned: Planned, pipeline_answer: PipelineAnswer, children: Mapping[str, TaskRun]) -> TaskState:
     made = [children[name] for name in planned.names if name in children]
-    if planned.name in found.finished:
-        failed = any(one.status == "False" for run in made for one in run.status.conditions or ())
+    if planned.name in pipeline_answer.finished:
+        failed = any(condition.status == "False" for run in made for condition in run.status.conditions or ())
         return ("failed" if failed else "done") if made else "skipped"
-    if any(waits(one) is not None for one in made):
+    if any(waits(task_run) is not None for task_run in made):
         return "waiting"
-    return "running" if any(one.status.pod_name and not has_ended(one) for one in made) else ""
+    return "running" if any(task_run.status.pod_name and not has_ended(task_run) for task_run in made) else ""
 
 
 def _explained(
@@ -159,7 +170,9 @@ def _explained(
         and results[0].problem is not None
         and results[0].problem.stage in {"object", "validation"}
     ):
-        analysis = refused_run(store, ref, ask, planned.name, tuple(one.problem for one in results if one.problem))
+        analysis = refused_run(
+            store, ref, ask, planned.name, tuple(result.problem for result in results if result.problem)
+        )
     else:
         analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run), planned.fields)
     if analysis.tekton is not None:
@@ -172,8 +185,10 @@ def _explained(
     return structs.replace(told, verdict=verdict, unseen=(), assumptions=(), complete=True)
 
 
-def _assistant(one: Assistant) -> AssistantPod:
-    return AssistantPod(one.name, one.workspace, tuple(filter(None, map(one.event, one.outcomes))))
+def _assistant(assistant: Assistant) -> AssistantPod:
+    return AssistantPod(
+        assistant.name, assistant.workspace, tuple(filter(None, map(assistant.event, assistant.outcomes)))
+    )
 
 
 def _assumptions(store: Store, subject: Subject, ask: Ask) -> tuple[Assume, ...]:
@@ -184,4 +199,4 @@ def _assumptions(store: Store, subject: Subject, ask: Ask) -> tuple[Assume, ...]
 
 def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
     wanted = unread(store, pipeline_needs(store, subject))
-    return tuple(one for one in wanted if one.required or one.kind not in SETTLING)
+    return tuple(unseen for unseen in wanted if unseen.required or unseen.kind not in SETTLING)

@@ -36,7 +36,10 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
 def pod_needs(store: Store, pod: Pod) -> Iterator[Need]:
     """What tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
     namespace = pod.metadata.namespace
-    owner = next((one.name for one in pod.metadata.owner_references or () if one.controller), "")
+    owner = next(
+        (owner_reference.name for owner_reference in pod.metadata.owner_references or () if owner_reference.controller),
+        "",
+    )
     yield Need("TaskRun", namespace, owner, required=False)
     run = store.get("TaskRun", owner, namespace)
     if isinstance(run, TaskRun):
@@ -55,10 +58,10 @@ def known_object(store: Store, subject: Subject) -> Any:
     if subject.raw is None:
         return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     try:
-        found = decoded(to_v1(subject.raw), subject.kind.struct)
+        result = decoded(to_v1(subject.raw), subject.kind.struct)
     except msgspec.ValidationError:
         return None
-    return structs.replace(found, metadata=structs.replace(found.metadata, namespace=subject.ref.namespace))
+    return structs.replace(result, metadata=structs.replace(result.metadata, namespace=subject.ref.namespace))
 
 
 def run_needs(store: Store, run: TaskRun) -> Iterator[Need]:
@@ -68,8 +71,8 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[Need]:
     ref = run.spec.task_ref
     if ref is not None and ref.name and not ref.resolver:
         yield Need("Task", namespace, ref.name, required=spec is None)
-        found = store.get("Task", ref.name, namespace)
-        spec = spec or (found.spec if isinstance(found, Task) else None)
+        task = store.get("Task", ref.name, namespace)
+        spec = spec or (task.spec if isinstance(task, Task) else None)
     yield from action_needs(spec, namespace)
     if status.pod_name:
         yield Need("Pod", namespace, status.pod_name, required=False)

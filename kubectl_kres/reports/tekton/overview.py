@@ -33,24 +33,26 @@ RUN_STATES: Mapping[str, Severity] = {
 
 def _taskruns(scene: AreaInput) -> Made:
     """A run that failed with a pod is not about resources."""
-    held: list[TaskRun] = list(scene.store.all("TaskRun", scene.namespace or None))
-    podless = [one for one in held if fares(one) == "failed" and not one.status.pod_name]
+    task_runs: list[TaskRun] = list(scene.store.all("TaskRun", scene.namespace or None))
+    podless = [task_run for task_run in task_runs if fares(task_run) == "failed" and not task_run.status.pod_name]
     podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
-    waiting = [one for one in held if fares(one) == "waiting"]
-    problems = tuple(_run("taskruns", one) for one in (*podless[:MOST], *waiting[:MOST]))
-    return Made(OverviewArea("taskruns", "TaskRun", len(held), _parts(held, podless=bool(podless)), problems=problems))
+    waiting = [task_run for task_run in task_runs if fares(task_run) == "waiting"]
+    problems = tuple(_run("taskruns", task_run) for task_run in (*podless[:MOST], *waiting[:MOST]))
+    return Made(
+        OverviewArea("taskruns", "TaskRun", len(task_runs), _parts(task_runs, podless=bool(podless)), problems=problems)
+    )
 
 
 def _pipelineruns(scene: AreaInput) -> Made:
     """How many there are of each: what is wrong is told of their runs."""
-    held: list[PipelineRun] = list(scene.store.all("PipelineRun", scene.namespace or None))
-    return Made(OverviewArea("pipelineruns", "PipelineRun", len(held), _parts(held)))
+    pipeline_runs: list[PipelineRun] = list(scene.store.all("PipelineRun", scene.namespace or None))
+    return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _parts(pipeline_runs)))
 
 
-def _parts(held: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[AreaPart, ...]:
+def _parts(value: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[AreaPart, ...]:
     """``podless``: some failed without a pod, else their failing is not about resources."""
     counts: dict[str, int] = {}
-    for run in held:
+    for run in value:
         counts[fares(run)] = counts.get(fares(run), 0) + 1
     return parts_of(counts, {**RUN_STATES, "failed": "bad" if podless else ""})
 

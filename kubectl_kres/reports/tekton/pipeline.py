@@ -99,8 +99,8 @@ class PipelineExplanation(Record, frozen=True):
 
 def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
     """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""
-    kept = tuple(one for one in explanation.tasks if one.name == name)
+    kept = tuple(task for task in explanation.tasks if task.name == name)
     if not kept:
-        names = ", ".join(one.name for one in explanation.tasks) or "none"
+        names = ", ".join(task.name for task in explanation.tasks) or "none"
         raise UsageError(f'{explanation.subject} has no task "{name}"', hint=f"its tasks: {names}")
     return structs.replace(explanation, tasks=kept, at_once=(), assistants=())

@@ -23,15 +23,15 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     wanted = [Need("LimitRange", space), Need("ResourceQuota", space)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, space, subject.ref.name))
-    found = known_object(store, subject)
-    if isinstance(found, PipelineRun):
-        wanted += _of_run(store, found)
+    result = known_object(store, subject)
+    if isinstance(result, PipelineRun):
+        wanted += _of_run(store, result)
         if subject.raw is None:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
             own = f"{PIPELINE_RUN}={subject.ref.name}"
             wanted += (Need(kind, space, label_selector=own, required=False) for kind in ("TaskRun", "Pod"))
-    elif isinstance(found, Pipeline):
-        wanted += _of_tasks(store, found.spec, space)
+    elif isinstance(result, Pipeline):
+        wanted += _of_tasks(store, result.spec, space)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, space))))
 
 
@@ -40,8 +40,8 @@ def _of_run(store: Store, run: PipelineRun) -> Iterator[Need]:
     spec = run.spec.pipeline_spec or run.status.pipeline_spec
     if ref is not None and ref.name and not (ref.resolver or ref.bundle):
         yield Need("Pipeline", space, ref.name, required=spec is None)
-        found = store.get("Pipeline", ref.name, space)
-        spec = spec or (found.spec if isinstance(found, Pipeline) else None)
+        pipeline = store.get("Pipeline", ref.name, space)
+        spec = spec or (pipeline.spec if isinstance(pipeline, Pipeline) else None)
     if spec is not None:
         yield from _of_tasks(store, spec, space)
     if run.spec.task_run_template is not None:
@@ -60,8 +60,8 @@ def _of_tasks(store: Store, spec: PipelineSpec, space: str) -> Iterator[Need]:
     for task in tasks:
         yield from action_needs(task.task_spec, space)
     for name in names:
-        found = store.get("Task", name, space)
-        yield from action_needs(found.spec if found is not None else None, space)
+        result = store.get("Task", name, space)
+        yield from action_needs(result.spec if result is not None else None, space)
 
 
 def _task_name(task: PipelineTask) -> str:

@@ -30,23 +30,27 @@ def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[Pl
     ``problems``: why nothing of the run runs.
     """
     if problems:
-        outcomes = tuple(refused_outcome(one) for one in problems)
+        outcomes = tuple(refused_outcome(problem) for problem in problems)
         return verdict_of(outcomes), told(remedies(outcomes, special=TEKTON_REMEDIES))
     if cycle:
         text = f"tasks wait for each other: {' -> '.join((*cycle, cycle[0]))}"
         return Verdict(allowed=False, code=400, message=text), told(
             ("take one of these tasks out of the other's runAfter",)
         )
-    if found := tuple(_faults(tasks)):
-        said, ways = tuple(text for text, _ in found), tuple(dict.fromkeys(way for _, way in found))
-        return Verdict(allowed=False, code=400, message=said[0], others=said[1:]), told(ways)
-    known = [(one.name, one.explanation) for one in tasks if one.explanation is not None and one.state not in ENDED]
-    refused = sorted(((name, one) for name, one in known if one.verdict.allowed is not True), key=_waits)
+    if result := tuple(_faults(tasks)):
+        lines, ways = tuple(text for text, _ in result), tuple(dict.fromkeys(way for _, way in result))
+        return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), told(ways)
+    known = [
+        (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
+    ]
+    refused = sorted(
+        ((name, explanation) for name, explanation in known if explanation.verdict.allowed is not True), key=_waits
+    )
     if not refused:
         return Verdict(allowed=True, code=201), ()
-    texts = [f"task {name}: {one.verdict.message}" for name, one in refused]
+    texts = [f"task {name}: {explanation.verdict.message}" for name, explanation in refused]
     changes = of_tasks(refused)
-    allowed = False if any(one.verdict.allowed is False for _, one in refused) else None
+    allowed = False if any(explanation.verdict.allowed is False for _, explanation in refused) else None
     first = refused[0][1].verdict
     return structs.replace(first, allowed=allowed, message=texts[0], others=tuple(texts[1:])), changes
 
@@ -57,29 +61,29 @@ def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
     What is tried is tried for each task alone, so that nothing is proven of several.
     """
     if len(refused) == 1:
-        name, found = refused[0]
-        return tuple(structs.replace(one, text=f"task {name}: {one.text}") for one in found.remedies)
-    first = [(name, one.remedies[0]) for name, one in refused if one.remedies]
+        name, explanation = refused[0]
+        return tuple(structs.replace(remedy, text=f"task {name}: {remedy.text}") for remedy in explanation.remedies)
+    first = [(name, explanation.remedies[0]) for name, explanation in refused if explanation.remedies]
     if not first:
         return ()
     names: dict[str, list[str]] = {}
-    for name, one in first:
-        names.setdefault(one.text, []).append(name)
+    for name, remedy in first:
+        names.setdefault(remedy.text, []).append(name)
     texts = [f"{'task' if len(own) == 1 else 'tasks'} {listed(own)}: {text}" for text, own in names.items()]
-    edits = _together([edit for _, one in first for edit in one.edits])
-    whys = dict.fromkeys(one.why for _, one in first if one.why)
+    edits = _together([edit for _, remedy in first for edit in remedy.edits])
+    whys = dict.fromkeys(remedy.why for _, remedy in first if remedy.why)
     return (Remedy("; ".join(texts), edits, why="; ".join(whys)),)
 
 
 def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """Each field once; of a quota the most that one of the tasks needs."""
-    found: dict[tuple[ObjectRef, str], Edit] = {}
-    for one in edits:
-        key, held = (one.object, one.field), found.get((one.object, one.field))
-        if isinstance(one, RaiseQuota) and isinstance(held, RaiseQuota) and parse(held.to) > parse(one.to):
+    result: dict[tuple[ObjectRef, str], Edit] = {}
+    for edit in edits:
+        key, outcome = (edit.object, edit.field), result.get((edit.object, edit.field))
+        if isinstance(edit, RaiseQuota) and isinstance(outcome, RaiseQuota) and parse(outcome.to) > parse(edit.to):
             continue
-        found[key] = one
-    return tuple(found.values())
+        result[key] = edit
+    return tuple(result.values())
 
 
 def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
@@ -89,18 +93,21 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
     """
     if not tasks:
         yield "the Pipeline has no tasks", "give the Pipeline a task"
-    names = [one.name for one in tasks]
-    for name in dict.fromkeys(one for one in names if names.count(one) > 1):
+    names = [task.name for task in tasks]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         yield f"several tasks are named {name}", "give each task a name of its own"
-    known = {one.name for one in tasks if not one.is_finally}
-    for one in tasks:
-        if one.explanation is None and one.gap is None:
-            yield f"task {one.name} neither names a Task nor holds one", f"give task {one.name} a taskRef or a taskSpec"
-        for other in one.after:
+    known = {task.name for task in tasks if not task.is_finally}
+    for task in tasks:
+        if task.explanation is None and task.gap is None:
+            yield (
+                f"task {task.name} neither names a Task nor holds one",
+                f"give task {task.name} a taskRef or a taskSpec",
+            )
+        for other in task.after:
             if other not in known:
                 yield (
-                    f"task {one.name} comes after {other}, which is no task of the Pipeline",
-                    f"name a task of the Pipeline in task {one.name}",
+                    f"task {task.name} comes after {other}, which is no task of the Pipeline",
+                    f"name a task of the Pipeline in task {task.name}",
                 )
 
 

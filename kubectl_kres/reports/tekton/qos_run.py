@@ -61,9 +61,9 @@ RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 def run_case(store: Store, subject: Subject, ask: Ask, draft: Draft) -> CurrentRun | None:
     """The run that is asked about, or that made the pod; None if it cannot be told."""
-    found = run_behind(store, subject)
+    result = run_behind(store, subject)
     world = tekton_world(store, subject.ref.namespace, ask)
-    run = run_of(store, found, world)[0] if found is not None else None
+    run = run_of(store, result, world)[0] if result is not None else None
     task = task_of(run, world.lookups) if run is not None else None
     return CurrentRun(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
 
@@ -73,36 +73,36 @@ def reaches(case: CurrentRun) -> Iterator[Reach]:
     now = class_of(case.draft)
     for name in CLASSES:
         if name != now:
-            found = [one for way in _WAYS[name](case) if (one := _tried(case, name, way)) is not None]
-            yield min(found, key=lambda one: (bool(one.refused), len(one.edits)), default=Reach(name, ()))
+            reaches = [reach for way in _WAYS[name](case) if (reach := _tried(case, name, way)) is not None]
+            yield min(reaches, key=lambda reach: (bool(reach.refused), len(reach.edits)), default=Reach(name, ()))
 
 
 def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
     """The way without the edits that can be spared; None if it does not lead to the class."""
     planned, whole = way
-    placed = (each for one in planned for each in _placed(case, one))
-    edits = tuple(one for one in placed if (to := _shown(case, one)).before != to.after)
-    said = _refusal(case, name, (edits, whole)) if edits or whole else None
-    if said is None:
+    placed = (each for value_edit in planned for each in _placed(case, value_edit))
+    edits = tuple(value_edit for value_edit in placed if (to := _shown(case, value_edit)).before != to.after)
+    text = _refusal(case, name, (edits, whole)) if edits or whole else None
+    if text is None:
         return None
     for edit in edits if len(edits) <= _SPARED else ():
-        rest = tuple(one for one in edits if one is not edit)
+        rest = tuple(value_edit for value_edit in edits if value_edit is not edit)
         less = _refusal(case, name, (rest, whole)) if rest or whole else None
-        if less is not None and (said or not less):
-            edits, said = rest, less
-    shown = tuple(_shown(case, one) for one in edits)
+        if less is not None and (text or not less):
+            edits, text = rest, less
+    shown = tuple(_shown(case, edit) for edit in edits)
     if whole:
         at = f"{_run_field(case.run)}.computeResources"
         shown = (FieldEdit(at, "{...}", None), *shown)
-    return Reach(name, shown, said)
+    return Reach(name, shown, text)
 
 
 def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
     """The edit where it has an effect: what the run overrides is changed in the run."""
-    held = _side(_override(case, edit.container)[1], edit.side)
-    if edit.resource in held:
+    result = _side(_override(case, edit.container)[1], edit.side)
+    if edit.resource in result:
         yield edit._replace(of_run=True)
-    if edit.resource not in held or edit.text is None:
+    if edit.resource not in result or edit.text is None:
         yield edit
 
 
@@ -113,9 +113,9 @@ def _override(case: CurrentRun, container: str) -> tuple[str, ResourceRequiremen
         ("stepSpecs", "step", spec.step_specs),
         ("sidecarSpecs", "sidecar", spec.sidecar_specs),
     ):
-        for index, one in enumerate(entries or ()):
-            if f"{prefix}-{one.name}" == container:
-                return f"{field}[{index}]", one.compute_resources
+        for index, entry in enumerate(entries or ()):
+            if f"{prefix}-{entry.name}" == container:
+                return f"{field}[{index}]", entry.compute_resources
     return "", None
 
 
@@ -126,18 +126,18 @@ def _overridden(
     if not mine or entries is None:
         return tuple(entries) if entries is not None else None
     return tuple(
-        structs.replace(one, compute_resources=_with(one.compute_resources, mine, f"{prefix}-{one.name}"))
-        for one in entries
+        structs.replace(entry, compute_resources=_with(entry.compute_resources, mine, f"{prefix}-{entry.name}"))
+        for entry in entries
     )
 
 
 def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
     """What the run would be told, empty if it gets its pod; None if the pod is of another class, or there is none."""
     results = _played(case, way)
-    for one in results:
-        if one.outcome is None or one.outcome.draft is None or class_of(one.outcome.draft) != name:
+    for result in results:
+        if result.outcome is None or result.outcome.draft is None or class_of(result.outcome.draft) != name:
             return None
-    return next((one.problem.text for one in results if one.problem is not None), "") if results else None
+    return next((result.problem.text for result in results if result.problem is not None), "") if results else None
 
 
 def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
@@ -145,12 +145,12 @@ def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     edits = tuple(edit for edit in every if not edit.of_run)
     spec = case.task.spec
     steps = tuple(
-        structs.replace(one, compute_resources=_with(one.compute_resources, edits, _step(one, at)))
-        for at, one in enumerate(spec.steps or ())
+        structs.replace(step, compute_resources=_with(step.compute_resources, edits, _step(step, at)))
+        for at, step in enumerate(spec.steps or ())
     )
     sidecars = tuple(
-        structs.replace(one, compute_resources=_with(one.compute_resources, edits, f"sidecar-{one.name}"))
-        for one in spec.sidecars or ()
+        structs.replace(sidecar, compute_resources=_with(sidecar.compute_resources, edits, f"sidecar-{sidecar.name}"))
+        for sidecar in spec.sidecars or ()
     )
     task = structs.replace(case.task, spec=structs.replace(spec, steps=steps, sidecars=sidecars or None))
     own = _owned(case)
@@ -158,7 +158,7 @@ def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     entries = {name: _with(case.world.config.entries.get(name), edits, name) for name in sorted(added)}
     config = structs.replace(
         case.world.config,
-        entries={**case.world.config.entries, **{name: one for name, one in entries.items() if one is not None}},
+        entries={**case.world.config.entries, **{name: entry for name, entry in entries.items() if entry is not None}},
     )
     world = structs.replace(case.world, config=config)
     run = case.run
@@ -169,14 +169,14 @@ def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
         sidecar_specs=_overridden(run.spec.sidecar_specs, every, "sidecar"),
     )
     run = structs.replace(run, spec=asked)
-    found = task_run(run, world, task=task, journal=False)
-    return () if isinstance(found, Gap) else found
+    result = task_run(run, world, task=task, journal=False)
+    return () if isinstance(result, Gap) else result
 
 
 def _owned(case: CurrentRun) -> frozenset[str]:
     """Containers that the Task itself asks for."""
-    steps = (_step(one, at) for at, one in enumerate(case.task.spec.steps or ()))
-    return frozenset(steps) | {f"sidecar-{one.name}" for one in case.task.spec.sidecars or ()}
+    steps = (_step(step, at) for at, step in enumerate(case.task.spec.steps or ()))
+    return frozenset(steps) | {f"sidecar-{sidecar.name}" for sidecar in case.task.spec.sidecars or ()}
 
 
 def _step(step: Step, index: int) -> str:
@@ -184,23 +184,29 @@ def _step(step: Step, index: int) -> str:
     return f"step-{step.name or f'unnamed-{index}'}"
 
 
-def _with(held: ResourceRequirements | None, edits: Sequence[ValueEdit], name: str) -> ResourceRequirements | None:
+def _with(
+    resource_requirements: ResourceRequirements | None, edits: Sequence[ValueEdit], name: str
+) -> ResourceRequirements | None:
     mine = [edit for edit in edits if edit.container == name]
     if not mine:
-        return held
-    sides: dict[Side, dict[str, str]] = {side: dict(_side(held, side)) for side in SIDES}
+        return resource_requirements
+    sides: dict[Side, dict[str, str]] = {side: dict(_side(resource_requirements, side)) for side in SIDES}
     for edit in mine:
         if edit.text is None:
             sides[edit.side].pop(edit.resource, None)
         else:
             sides[edit.side][edit.resource] = edit.text
-    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, held.claims if held else None)
+    return ResourceRequirements(
+        sides["limits"] or None,
+        sides["requests"] or None,
+        resource_requirements.claims if resource_requirements else None,
+    )
 
 
-def _side(held: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
-    if held is None:
+def _side(resource_requirements: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
+    if resource_requirements is None:
         return {}
-    return (held.limits if side == "limits" else held.requests) or {}
+    return (resource_requirements.limits if side == "limits" else resource_requirements.requests) or {}
 
 
 def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
@@ -215,13 +221,14 @@ def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
     if ref is not None and ref.name and origin.field.startswith("status."):
         origin = Source("Task", ref.name, field="spec")
     spec = case.task.spec
-    steps = ((f"steps[{at}]", _step(one, at), one.compute_resources) for at, one in enumerate(spec.steps or ()))
+    steps = ((f"steps[{at}]", _step(step, at), step.compute_resources) for at, step in enumerate(spec.steps or ()))
     sidecars = (
-        (f"sidecars[{at}]", f"sidecar-{one.name}", one.compute_resources) for at, one in enumerate(spec.sidecars or ())
+        (f"sidecars[{at}]", f"sidecar-{sidecar.name}", sidecar.compute_resources)
+        for at, sidecar in enumerate(spec.sidecars or ())
     )
-    for place, name, held in (*steps, *sidecars):
+    for place, name, resource_requirements in (*steps, *sidecars):
         if name == edit.container:
-            before = _side(held, edit.side).get(edit.resource)
+            before = _side(resource_requirements, edit.side).get(edit.resource)
             at = f"{origin}.{place}.computeResources.{field}"
             return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
     at = f"ConfigMap/{DEFAULTS} {KEY}[{edit.container}].{field}"
@@ -239,8 +246,8 @@ def _slots(draft: Draft) -> tuple[Slot, ...]:
 
 
 def _value(values: Mapping[str, Quantity], resource: str) -> Quantity | None:
-    found = values.get(resource)
-    return found if found is not None and found.nano > 0 else None
+    quantity = values.get(resource)
+    return quantity if quantity is not None and quantity.nano > 0 else None
 
 
 def _to_guaranteed(case: CurrentRun) -> Iterator[RunChange]:
@@ -253,9 +260,9 @@ def _to_guaranteed(case: CurrentRun) -> Iterator[RunChange]:
         edits: list[ValueEdit] = []
         for slot in _slots(case.draft):
             for resource in CONSIDERED:
-                held = {"limits": _value(slot.limits, resource), "requests": _value(slot.requests, resource)}
-                value = next((one for side in order if (one := held[side]) is not None), None)
-                if whole or value is None or held["limits"] != held["requests"]:
+                quantities = {"limits": _value(slot.limits, resource), "requests": _value(slot.requests, resource)}
+                value = next((quantity for side in order if (quantity := quantities[side]) is not None), None)
+                if whole or value is None or quantities["limits"] != quantities["requests"]:
                     text = str(value) if value is not None else _EXAMPLES[resource]
                     edits += [ValueEdit(slot.name, side, resource, text, value is None) for side in SIDES]
         yield tuple(edits), whole

@@ -26,8 +26,8 @@ _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal
 
 
 def _over_limit(case: RemedyContext) -> Iterator[str]:
-    found = _PAIR.search(case.finding.text)
-    figures = f" ({found[1]} and {found[2]})" if found is not None else ""
+    match = _PAIR.search(case.finding.text)
+    figures = f" ({match[1]} and {match[2]})" if match is not None else ""
     yield (
         f"in the Task, lower the step's request to its limit or raise the limit{figures}; "
         "values of the run do not help, the Task's own text is compared"
@@ -71,9 +71,9 @@ def _without_value(case: RemedyContext) -> Iterator[str]:
 
 def _timeout(case: RemedyContext) -> Iterator[str]:
     sentences = case.finding.text.splitlines()
-    if any(" should be >= 0" in one for one in sentences):
+    if any(" should be >= 0" in sentence for sentence in sentences):
         yield "set the timeout to 0 or more"
-    if any(" should be >= 0" not in one for one in sentences):
+    if any(" should be >= 0" not in sentence for sentence in sentences):
         yield "shorten the timeout that the message names, or lengthen what it is a part of"
 
 
@@ -83,10 +83,10 @@ _REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
 
 def _unresolved(case: RemedyContext) -> Iterator[str]:
     text = case.finding.text
-    found, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
+    match, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
     names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
-    if found is not None:
-        yield f"create {_REFERRED[found[1]]} {found[2]}, or refer to one that is there, and start a new run"
+    if match is not None:
+        yield f"create {_REFERRED[match[1]]} {match[2]}, or refer to one that is there, and start a new run"
     elif "extra params" in text:
         yield f"take {names} out of the parameters of step {step}: its StepAction does not declare it"
     else:
@@ -176,8 +176,12 @@ def _undivided(of_pods: Remedy) -> Remedy:
 
     def say(case: RemedyContext) -> Iterator[str]:
         paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
-        sets = [one for one in case.journal if isinstance(one, Set) and one.path in paths]
-        steps = sum(one.name.startswith("step-") for one in case.draft.containers) if case.draft is not None else 0
+        sets = [entry for entry in case.journal if isinstance(entry, Set) and entry.path in paths]
+        steps = (
+            sum(container.name.startswith("step-") for container in case.draft.containers)
+            if case.draft is not None
+            else 0
+        )
         if not sets or steps < 2 or not sets[-1].rule.startswith("tekton/task-level-request"):
             yield from of_pods(case)
             return
@@ -200,9 +204,9 @@ WHOLE: Mapping[str, Remedy] = {
 def naming(part: TektonPart, outcome: Outcome) -> Naming:
     """Steps and sidecars as in the Task, and values by the field that somebody wrote."""
     fields = {
-        one.path: f"{one.source.field} of {one.source.ref}"
-        for one in outcome.journal
-        if isinstance(one, Set) and one.source is not None
+        entry.path: f"{entry.source.field} of {entry.source.ref}"
+        for entry in outcome.journal
+        if isinstance(entry, Set) and entry.source is not None
     }
     slots = outcome.draft.slots() if outcome.draft is not None else ()
     return Naming({slot.path: _title(slot, part.added) for slot in slots}, fields)
@@ -215,10 +219,10 @@ def _title(slot: Slot, added: Sequence[str]) -> str:
     return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
 
 
-def of_run(found: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+def of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     """Sentences that mend a refusal, as the run needs them: one that has ended is only made anew."""
-    if part.failed and not found:
+    if part.failed and not texts:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
-    if not part.ended or not found:
-        return tuple(found)
-    return f"for a new run: {found[0]}", *found[1:]
+    if not part.ended or not texts:
+        return tuple(texts)
+    return f"for a new run: {texts[0]}", *texts[1:]

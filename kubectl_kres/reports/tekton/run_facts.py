@@ -30,44 +30,50 @@ def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
     source = Source(kind, run.metadata.name, run.metadata.namespace, "status.conditions[Succeeded]")
     yield from _of(run.status.conditions, source)
     tries = (run.status.retries_status or ()) if isinstance(run, TaskRun) else ()
-    for index, one in enumerate(tries):
-        yield from _of(one.conditions, source.at(f"status.retriesStatus[{index}]"))
+    for index, item in enumerate(tries):
+        yield from _of(item.conditions, source.at(f"status.retriesStatus[{index}]"))
 
 
 def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fact]:
-    for one in conditions or ():
-        if one.type == "Succeeded" and one.status != "True":
-            text = one.message or f"Succeeded is {one.status}"
-            yield Fact(one.reason or one.type, text, source, one.last_transition_time or "")
+    for condition in conditions or ():
+        if condition.type == "Succeeded" and condition.status != "True":
+            text = condition.message or f"Succeeded is {condition.status}"
+            yield Fact(condition.reason or condition.type, text, source, condition.last_transition_time or "")
 
 
 def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
     """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
-    own = tuple(one for one in journal if isinstance(one, Assume) and one.code.startswith("tekton/"))
+    own = tuple(entry for entry in journal if isinstance(entry, Assume) and entry.code.startswith("tekton/"))
     lost = tuple(
-        Assume(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {one.text}")
-        for ref, one in refused_definitions(store, namespace, ask).items()
+        Assume(
+            ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {refused_definition.text}"
+        )
+        for ref, refused_definition in refused_definitions(store, namespace, ask).items()
     )
-    found = tuple({one.text: one for one in (*remarks(store, config), *lost, *own)}.values())
+    assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own)}.values())
     if store.covered(Need("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
-        return found
+        return assumes
     text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"
-    return (*found, Assume("", "tekton/pod-security-unknown", text))
+    return (*assumes, Assume("", "tekton/pod-security-unknown", text))
 
 
 def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | None:
     """None: the run does not wait for a quota. ``minutes``: the timeout of a PipelineRun that names none."""
-    held = waits(run)
-    if held is None:
+    condition = waits(run)
+    if condition is None:
         return None
     moment = moment_of(now)
     tried = next_try(run, moment) if moment is not None else None
     owner = pipeline_run_of(run)
-    found = store.get("PipelineRun", owner, run.metadata.namespace) if owner else None
-    left = time_left(found, moment, minutes) if isinstance(found, PipelineRun) and moment is not None else None
+    pipeline_run = store.get("PipelineRun", owner, run.metadata.namespace) if owner else None
+    left = (
+        time_left(pipeline_run, moment, minutes)
+        if isinstance(pipeline_run, PipelineRun) and moment is not None
+        else None
+    )
     return Waiting(
-        held.last_transition_time or "",
+        condition.last_transition_time or "",
         tried.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if tried is not None else "",
         owner,
         int(left.total_seconds()) if left is not None else None,
@@ -76,39 +82,43 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
 
 def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch, ...]:
     """What of a pod that a quota refuses is more than that has at all; empty: in one way or another it can fit."""
-    if any(one.problem is None or one.problem.reason != REASON for one in results):
+    if any(result.problem is None or result.problem.reason != REASON for result in results):
         return ()
-    found = [never_fits(one, policies) for one in results]
-    return found[0] if found and all(found) else ()
+    pairs = [never_fits(result, policies) for result in results]
+    return pairs[0] if pairs and all(pairs) else ()
 
 
 def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
     """The condition that says how a run fares; None of one that no controller has seen."""
-    return next((one for one in run.status.conditions or () if one.type == "Succeeded"), None)
+    return next((condition for condition in run.status.conditions or () if condition.type == "Succeeded"), None)
 
 
 def fares(run: TaskRun | PipelineRun) -> str:
     """How a run fares, in a word: waiting is for a quota."""
-    found = condition_of(run)
-    if found is None:
+    condition = condition_of(run)
+    if condition is None:
         return "new"
-    if found.status == "True":
+    if condition.status == "True":
         return "succeeded"
-    if found.status == "False":
-        return "cancelled" if "Cancelled" in found.reason else "failed"
-    return "waiting" if found.reason == REASON else "pending" if found.reason == "Pending" else "running"
+    if condition.status == "False":
+        return "cancelled" if "Cancelled" in condition.reason else "failed"
+    return "waiting" if condition.reason == REASON else "pending" if condition.reason == "Pending" else "running"
 
 
 def pipeline_run_of(run: TaskRun) -> str:
     """The PipelineRun that made the run; empty if none did."""
-    owners = (one for one in run.metadata.owner_references or () if one.kind == "PipelineRun")
-    return next((one.name for one in owners), "")
+    owners = (
+        owner_reference
+        for owner_reference in run.metadata.owner_references or ()
+        if owner_reference.kind == "PipelineRun"
+    )
+    return next((owner.name for owner in owners), "")
 
 
 def moment_of(text: str) -> datetime | None:
     """A time of the API; None for what is none."""
     try:
-        found = datetime.fromisoformat(text)
+        result = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    return result if result.tzinfo is not None else None

@@ -70,10 +70,10 @@ class RunTrial(Struct, frozen=True):
 def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
     """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
     case = analysis.maker
-    findings = [one for outcome in analysis.outcomes for one in findings_of(outcome)]
-    if not isinstance(case, RunCase) or not findings or any(one.rule not in TRIED for one in findings):
+    findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
+    if not isinstance(case, RunCase) or not findings or any(finding.rule not in TRIED for finding in findings):
         return ()
-    if case.run.spec.compute_resources is not None and any(one.rule in _WHOLE for one in findings):
+    if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
         return ()
     try:
         return tuple(_Search(store, subject, analysis, case).remedies())
@@ -109,12 +109,12 @@ class _Search:
         """Whether the run that is there is not helped: it has ended, or keeps what it was made from."""
         part = self.analysis.tekton
         there = self.subject.raw is None and self.subject.ref.kind == "TaskRun"
-        return part is not None and (part.ended or (there and any(isinstance(one, SetValue) for one in edits)))
+        return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
 
     def _trials(self) -> Iterator[RunTrial]:
-        found = [trial for way in ("lower", "raise") if (trial := self._passing(way)) is not None]
-        yield from found
-        for trial in found[:1]:
+        run_trials = [trial for way in ("lower", "raise") if (trial := self._passing(way)) is not None]
+        yield from run_trials
+        for trial in run_trials[:1]:
             if trial.hard:
                 yield from self._within(trial)
 
@@ -131,18 +131,18 @@ class _Search:
         if defaults:
             world = world_of(policies, world.server, world.config, world.lookups, namespace=world.namespace)
         results = task_run(case.run, world, task=case.task, fields=case.fields)
-        if isinstance(results, Gap) or any(one.outcome is None or one.built is None for one in results):
-            refused = tuple(one for one in self.analysis.outcomes if one.refusal is not None)
+        if isinstance(results, Gap) or any(result.outcome is None or result.built is None for result in results):
+            refused = tuple(outcome for outcome in self.analysis.outcomes if outcome.refusal is not None)
             return PodFaults(refused, refused, {})
         outcomes, prices = [], []
-        for one in results:
-            if one.outcome is None or one.built is None:
+        for result in results:
+            if result.outcome is None or result.built is None:
                 continue
-            outcomes.append(structs.replace(one.outcome, journal=one.journal))
-            if one.outcome.draft is not None:
-                request = quota_request(one.built.pod, one.outcome.draft)
+            outcomes.append(structs.replace(result.outcome, journal=result.journal))
+            if result.outcome.draft is not None:
+                request = quota_request(result.built.pod, result.outcome.draft)
                 prices.append(price_of(charges(request, policies.quotas)))
-        faults = tuple(one for one in outcomes if one.refusal is not None and not full(one))
+        faults = tuple(outcome for outcome in outcomes if outcome.refusal is not None and not full(outcome))
         return PodFaults(tuple(outcomes), faults, dearest(prices))
 
     def _passing(self, way: Way) -> RunTrial | None:
@@ -161,11 +161,11 @@ class _Search:
     def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Way) -> bool:
         """What the refusal asks for, added to values and defaults; False: it cannot be given."""
         draft: Draft | None = fault.draft
-        findings = [one for one in findings_of(fault) if one.rule != "quota/exceeded"]
-        if draft is None or any(one.rule not in OF_VALUES for one in findings):
+        findings = [finding for finding in findings_of(fault) if finding.rule != "quota/exceeded"]
+        if draft is None or any(finding.rule not in OF_VALUES for finding in findings):
             return False
         needed = needed_sides(findings)
-        for name in sorted({resource_of(one) for one in findings}):
+        for name in sorted({resource_of(finding) for finding in findings}):
             solved = Resource(name, draft, self._with_defaults(defaults).limits, needed.get(name, set()), way)
             solved.solve()
             if not self._take(fault, draft, solved.draft, name, values, defaults):
@@ -201,24 +201,29 @@ class _Search:
             shared = quantity if side == "limits" else Quantity(quantity.nano * len(self.steps), quantity.format)
             return whole, str(shared)
         last = next(
-            (one for one in reversed(fault.journal) if isinstance(one, Set) and one.path == slot.at(side, name)), None
+            (
+                entry
+                for entry in reversed(fault.journal)
+                if isinstance(entry, Set) and entry.path == slot.at(side, name)
+            ),
+            None,
         )
         if last is not None and last.rule in _OVERRIDDEN and last.source is not None:
             specs = (self.case.run.spec.step_specs if place.role == "step" else self.case.run.spec.sidecar_specs) or ()
-            held = (self.case.task.spec.steps if place.role == "step" else self.case.task.spec.sidecars) or ()
-            own = held[place.number].name
-            number = next(at for at, one in enumerate(specs) if one.name == own)
+            steps = (self.case.task.spec.steps if place.role == "step" else self.case.task.spec.sidecars) or ()
+            own = steps[place.number].name
+            number = next(at for at, spec in enumerate(specs) if spec.name == own)
             return RunField("stepSpecs" if place.role == "step" else "sidecarSpecs", number, side, name), str(quantity)
         return RunField("steps" if place.role == "step" else "sidecars", place.number, side, name), str(quantity)
 
     def _fewest(self, values: Values, defaults: dict[Default, str]) -> RunTrial:
         """Without what nothing asks for."""
-        for field in sorted(values, key=lambda one: (one.side == "limits", one)):
-            fewer = {one: text for one, text in values.items() if one != field}
+        for field in sorted(values, key=lambda run_field: (run_field.side == "limits", run_field)):
+            fewer = {run_field: text for run_field, text in values.items() if run_field != field}
             if not self.judge(fewer, defaults).faults:
                 values = fewer
-        for key in sorted(defaults, key=lambda one: one[0] == "limits"):
-            less = {one: text for one, text in defaults.items() if one != key}
+        for key in sorted(defaults, key=lambda value: value[0] == "limits"):
+            less = {item: text for item, text in defaults.items() if item != key}
             if not self.judge(values, less).faults:
                 defaults = less
         return self._trial(values, defaults, self.judge(values, defaults))
@@ -238,19 +243,21 @@ class _Search:
     def _for_task(self) -> Values | None:
         """What the steps state, as values of the run for the whole Task; None where the run may not state them."""
         run, flags = self.case.run.spec, self.case.world.config.flags
-        if flags.api_fields == "stable" or any(one.compute_resources is not None for one in run.step_specs or ()):
+        if flags.api_fields == "stable" or any(
+            step_spec.compute_resources is not None for step_spec in run.step_specs or ()
+        ):
             return None
         if "taskRunSpecs" not in self.case.fields.compute_resources.field and self.subject.ref.kind != "TaskRun":
             return None
         limits: dict[str, Quantity] = {}
         requests: dict[str, Quantity] = {}
         template = self.case.task.spec.step_template
-        for one in self.case.task.spec.steps or ():
-            own = [held for held in (template, one) if held is not None and held.compute_resources is not None]
+        for item in self.case.task.spec.steps or ():
+            own = [step for step in (template, item) if step is not None and step.compute_resources is not None]
             mine: dict[Side, dict[str, Quantity]] = {"limits": {}, "requests": {}}
-            for held in own:
+            for step in own:
                 for field in SIDES:
-                    mine[field] |= _amounts(held.compute_resources, field)
+                    mine[field] |= _amounts(step.compute_resources, field)
             for name, limit in mine["limits"].items():
                 limits[name] = max(limit, limits.get(name, ZERO), key=lambda it: it.nano)
             for name, amount in {**mine["limits"], **mine["requests"]}.items():
@@ -272,7 +279,7 @@ class _Search:
             most = self._room(judged, side, name)
             if draft is None or most < LEAST.get(name, 10**9):
                 return
-            if self.task_level or any(one.holder == "computeResources" for one in values):
+            if self.task_level or any(value.holder == "computeResources" for value in values):
                 fewer = self._shared(values, draft, side, name, most)
             else:
                 fewer = self._scaled(judged.outcomes[0], draft, side, name, most)
@@ -282,13 +289,13 @@ class _Search:
 
     def _without_followers(self, trial: RunTrial) -> RunTrial:
         """Without the sides that follow by themselves, as a request follows its limit."""
-        for which in sorted({(one.holder, one.side, one.resource) for one in trial.values}, reverse=True):
+        for which in sorted({(value.holder, value.side, value.resource) for value in trial.values}, reverse=True):
             if which[0] == "computeResources":
                 continue
             fewer = {it: text for it, text in trial.values.items() if (it.holder, it.side, it.resource) != which}
-            found = self._trial(fewer, trial.defaults, self.judge(fewer, trial.defaults))
-            if not found.judged.faults and not found.hard:
-                trial = found
+            run_trial = self._trial(fewer, trial.defaults, self.judge(fewer, trial.defaults))
+            if not run_trial.judged.faults and not run_trial.hard:
+                trial = run_trial
         return trial
 
     def _room(self, judged: PodFaults, side: Side, name: str) -> int:
@@ -301,7 +308,7 @@ class _Search:
         after = draft.copy()
         overhead = draft.overhead.get(name, ZERO).nano
         scale(after, side, name, Quantity(most - overhead))
-        found: Values = {}
+        result: Values = {}
         for old, new in zip(draft.slots(), after.slots(), strict=True):
             for which in SIDES:
                 amount = new.side(which).get(name)
@@ -309,46 +316,48 @@ class _Search:
                     continue
                 if amount.nano < units(name, amount) or self.places[new.path].role == "injected":
                     return None
-                found.update([self._field(judged, new, which, name, amount)])
-        return found
+                result.update([self._field(judged, new, which, name, amount)])
+        return result
 
     def _shared(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
         """The value for the whole Task with which its steps leave room for what runs beside them."""
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
-        beside = of_containers([one for one in running if one.path not in self.steps], [], side).get(name, ZERO).nano
+        beside = of_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
         room = most - beside - draft.overhead.get(name, ZERO).nano
         part = room // len(self.steps) // units(name) * units(name)
         if part < units(name):
             return None
         limit, request = (RunField("computeResources", 0, it, name) for it in SIDES)
-        held = {it: values.get(it) or self.case.written(it) for it in (limit, request)}
-        found: Values = {}
-        text = held[limit]
+        outcome = {it: values.get(it) or self.case.written(it) for it in (limit, request)}
+        result: Values = {}
+        text = outcome[limit]
         if side == "limits" and text is not None:
-            found[limit] = str(Quantity(part, parse(text).format))
-        text = held[request]
+            result[limit] = str(Quantity(part, parse(text).format))
+        text = outcome[request]
         share = part * len(self.steps)
         if text is not None and parse(text).nano > share:
-            found[request] = str(Quantity(share, parse(text).format))
-        elif text is None and side == "requests" and held[limit] is not None:
-            found[request] = str(Quantity(share, parse(str(held[limit])).format))
-        return found or None
+            result[request] = str(Quantity(share, parse(text).format))
+        elif text is None and side == "requests" and outcome[limit] is not None:
+            result[request] = str(Quantity(share, parse(str(outcome[limit])).format))
+        return result or None
 
     def _with_defaults(self, defaults: Mapping[Default, str]) -> Policies:
         if not defaults:
             return self.policies
-        held = self._holder(defaults)
-        if held is None:
+        all_limits = self._holder(defaults)
+        if all_limits is None:
             spec = {"limits": [_item(defaults)]}
             made = convert(
                 {"metadata": {"name": _CREATED, "namespace": self.namespace}, "spec": spec}, LimitRange, strict=False
             )
             return structs.replace(self.policies, limits=(*self.policies.limits, parsed_range(made)))
-        limits, item = held
-        items = tuple(_filled(one, defaults) if one is item else one for one in limits.items)
+        limits, item = all_limits
+        items = tuple(
+            _filled(parsed_item, defaults) if parsed_item is item else parsed_item for parsed_item in limits.items
+        )
         changed = Limits(limits.source, items, limits.created)
         return structs.replace(
-            self.policies, limits=tuple(changed if one is limits else one for one in self.policies.limits)
+            self.policies, limits=tuple(changed if limit is limits else limit for limit in self.policies.limits)
         )
 
     def _holder(self, defaults: Mapping[Default, str]) -> tuple[Limits, ParsedItem] | None:
@@ -375,8 +384,8 @@ class _Search:
     def _of_defaults(self, defaults: Mapping[Default, str]) -> Iterator[Edit]:
         if not defaults:
             return
-        held = self._holder(defaults)
-        if held is None:
+        all_limits = self._holder(defaults)
+        if all_limits is None:
             ref = ObjectRef("LimitRange", _CREATED, self.namespace)
             manifest = {
                 "apiVersion": "v1",
@@ -386,7 +395,7 @@ class _Search:
             }
             yield CreateObject(ref, manifest)
             return
-        limits, item = held
+        limits, item = all_limits
         for (side, name), text in sorted(defaults.items()):
             bound = "default" if side == "limits" else "defaultRequest"
             ref = ObjectRef("LimitRange", limits.source.name, self.namespace)

@@ -63,19 +63,19 @@ class RunCase(Struct, frozen=True):
         return None if value is None else str(value)
 
     def _resources(self, field: RunField) -> ResourceRequirements | None:
-        held: Sequence[Step | Sidecar | Override]
+        steps: Sequence[Step | Sidecar | Override]
         match field.holder:
             case "computeResources":
                 return self.run.spec.compute_resources
             case "steps":
-                held = self.task.spec.steps or ()
+                steps = self.task.spec.steps or ()
             case "sidecars":
-                held = self.task.spec.sidecars or ()
+                steps = self.task.spec.sidecars or ()
             case "stepSpecs":
-                held = self.run.spec.step_specs or ()
+                steps = self.run.spec.step_specs or ()
             case _:
-                held = self.run.spec.sidecar_specs or ()
-        return held[field.number].compute_resources if field.number < len(held) else None
+                steps = self.run.spec.sidecar_specs or ()
+        return steps[field.number].compute_resources if field.number < len(steps) else None
 
     def with_values(self, values: RunValues) -> RunCase:
         """The same with the values written."""
@@ -93,12 +93,12 @@ class RunCase(Struct, frozen=True):
         return structs.replace(self, run=structs.replace(self.run, spec=spec), task=used)
 
 
-def _all(held: tuple[Held, ...] | None, holder: Holder, values: RunValues) -> tuple[Held, ...] | None:
-    if held is None:
+def _all(overrides: tuple[Held, ...] | None, holder: Holder, values: RunValues) -> tuple[Held, ...] | None:
+    if overrides is None:
         return None
     return tuple(
-        structs.replace(one, compute_resources=_changed(one.compute_resources, holder, number, values))
-        for number, one in enumerate(held)
+        structs.replace(override, compute_resources=_changed(override.compute_resources, holder, number, values))
+        for number, override in enumerate(overrides)
     )
 
 

@@ -49,8 +49,8 @@ def taskrun_analysis(
     run, refusals = run_of(store, subject, world)
     if run is None:
         return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
-    found = task_of(run, world.lookups)
-    used = found if isinstance(found, UsedTask) else None
+    result = task_of(run, world.lookups)
+    used = result if isinstance(result, UsedTask) else None
     live = None if another else live or pod_of(store, run)
     # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
     counted = not another and (live is not None or bool(run.status.pod_name))
@@ -73,11 +73,11 @@ def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) ->
         return None
     pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
     try:
-        found = taskrun_analysis(store, run, ask, journal=journal, live=pod)
+        analysis = taskrun_analysis(store, run, ask, journal=journal, live=pod)
     except ClusterError:
         return None
-    start = structs.replace(found.start, text=f"{run.ref}, {found.start.text}")
-    return structs.replace(found, start=start)
+    start = structs.replace(analysis.start, text=f"{run.ref}, {analysis.start.text}")
+    return structs.replace(analysis, start=start)
 
 
 def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
@@ -102,7 +102,7 @@ def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
 def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[Problem]) -> Analysis:
     """A run that is not stored has no pod. ``where``: what it comes from."""
     start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
-    outcomes = tuple(refused_outcome(one) for one in refusals)
+    outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
     return Analysis(
         start, policies(store, ref.namespace, ask.server), outcomes, TektonPart(problem=refusals[0]), system=_NAME
     )
@@ -124,29 +124,33 @@ def analysed(
     """
     known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
     if live is not None:
-        results = sorted(results, key=lambda one: (one.problem is not None, not _is(one, live)))
+        results = sorted(results, key=lambda run_result: (run_result.problem is not None, not _is(run_result, live)))
     first = results[0]
-    problem = next((one.problem for one in results if one.problem is not None), None)
+    problem = next((result.problem for result in results if result.problem is not None), None)
     pod = _authored(first.submitted, first.journal) if first.submitted is not None else Pod()
     source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
     start = Start(pod, source, "", _origin(task), live=live)
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
-    named = {f"sidecar-{one.name}" for one in sidecars}
-    conditions = (one for one in run.status.conditions or () if one.type == "Succeeded")
+    named = {f"sidecar-{sidecar.name}" for sidecar in sidecars}
+    conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
     condition = next(conditions, Condition())
     part = TektonPart(
         task.origin.source,
         len(steps),
         len(sidecars),
-        tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in named),
+        tuple(
+            container.name
+            for container in containers
+            if not container.name.startswith("step-") and container.name not in named
+        ),
         condition.status,
         condition.reason,
         problem,
         too_much(results, known.policies),
         max(0, run.spec.retries - len(run.status.retries_status or ())),
         _lost(first.journal),
-        any(one.rule.startswith("tekton/task-level") for one in first.journal if isinstance(one, Derive)),
+        any(entry.rule.startswith("tekton/task-level") for entry in first.journal if isinstance(entry, Derive)),
         waiting_of(store, run, ask.now, world.config.timeout_minutes),
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
@@ -155,7 +159,7 @@ def analysed(
     return Analysis(
         start,
         known,
-        tuple(_outcome(one) for one in results),
+        tuple(_outcome(result) for result in results),
         part,
         tuple(map(_listed, results)),
         system=_NAME,
@@ -165,12 +169,12 @@ def analysed(
 
 def _lost(journal: Journal) -> Mapping[str, str]:
     """What the division of task-level requests loses of each resource, where it loses anything."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for entry in journal:
         if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
             name = entry.path.rpartition("[")[2].rstrip("]")
-            found.update((name, one.value) for one in entry.terms if one.path == LOST and parse(one.value).nano)
-    return found
+            result.update((name, term.value) for term in entry.terms if term.path == LOST and parse(term.value).nano)
+    return result
 
 
 def _origin(task: UsedTask) -> str:
@@ -181,8 +185,8 @@ def _origin(task: UsedTask) -> str:
 
 def pod_of(store: Store, run: TaskRun) -> Pod | None:
     """The run's pod, if it is there."""
-    found = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
-    return found if isinstance(found, Pod) else None
+    pod = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
+    return pod if isinstance(pod, Pod) else None
 
 
 def _is(result: RunResult, live: Pod) -> bool:
@@ -210,7 +214,7 @@ def _listed(result: RunResult) -> tuple[str, ...]:
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     """What Tekton says, as an outcome of admission."""
     finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
-    several = tuple(Finding(one.text, one.rule, "") for one in problem.faults)
+    several = tuple(Finding(fault.text, fault.rule, "") for fault in problem.faults)
     refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
     return Outcome(False, problem.code, refusal, journal=journal)
 
@@ -232,17 +236,19 @@ def _authored(pod: Pod, journal: Journal) -> Pod:
 
 def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
     return tuple(
-        structs.replace(one, resources=_resources(one.resources, f"{field}[{index}]", written))
-        for index, one in enumerate(containers)
+        structs.replace(container, resources=_resources(container.resources, f"{field}[{index}]", written))
+        for index, container in enumerate(containers)
     )
 
 
-def _resources(held: ResourceRequirements | None, path: str, written: Mapping[str, str]) -> ResourceRequirements | None:
+def _resources(
+    resource_requirements: ResourceRequirements | None, path: str, written: Mapping[str, str]
+) -> ResourceRequirements | None:
     sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
     for side, values in sides.items():
         head = f"{path}.resources.{side}["
         values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
-    claims = held.claims if held is not None else None
+    claims = resource_requirements.claims if resource_requirements is not None else None
     if not (sides["limits"] or sides["requests"] or claims):
         return None
     return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, claims)

@@ -53,10 +53,10 @@ def revision_of(store: Store) -> tuple[int, ...]:
 
 
 def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
-    held, revision = _found.setdefault(store, {}), revision_of(store)
-    last = held.get(namespace)
+    result, revision = _found.setdefault(store, {}), revision_of(store)
+    last = result.get(namespace)
     if last is None or last[0] != revision or last[1] is not ask:
-        last = held[namespace] = (revision, ask, _world(store, namespace, ask))
+        last = result[namespace] = (revision, ask, _world(store, namespace, ask))
     return last[2]
 
 
@@ -79,13 +79,13 @@ def _world(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
 
 def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:
     """A definition that is refused leaves the one in place that is there."""
-    found = {one.metadata.name: one for one in store.all(kind, namespace)}
+    result = {item.metadata.name: item for item in store.all(kind, namespace)}
     for ref in refused:
         if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
-            found[ref.name] = there
+            result[ref.name] = there
         elif ref.kind == kind:
-            del found[ref.name]
-    return found
+            del result[ref.name]
+    return result
 
 
 def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:

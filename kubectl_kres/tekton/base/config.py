@@ -93,7 +93,7 @@ def config_of(
     asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it mean
     that the text cannot be read.
     """
-    missing = [name for name, held in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if held is None]
+    missing = [name for name, config_map in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if config_map is None]
     remarks = [] if known else [_unread(name) for name in missing]
     data = defaults.data if defaults is not None else ConfigMapData()
     entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
@@ -104,7 +104,9 @@ def config_of(
             remarks.append(Assume("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
     remarks += _older(version)
-    namespace = next((held.metadata.namespace for held in (defaults, flags, info) if held is not None), NAMESPACE)
+    namespace = next(
+        (config_map.metadata.namespace for config_map in (defaults, flags, info) if config_map is not None), NAMESPACE
+    )
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
     binds = bool(data.default_task_run_workspace_binding)
@@ -120,7 +122,7 @@ def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str
         return {}, ""
     try:
         raw = _parsed(text, read_yaml)
-        entries = {str(name): decoded(_folded(held or {}), ResourceRequirements) for name, held in (raw or {}).items()}
+        entries = {str(name): decoded(_folded(item or {}), ResourceRequirements) for name, item in (raw or {}).items()}
         for entry in entries.values():
             read(entry.requests)
             read(entry.limits)
@@ -153,8 +155,8 @@ def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate |
 
 
 def _by_name(over: Sequence[Named], under: Sequence[Named]) -> tuple[Named, ...]:
-    names = {one.name for one in over}
-    return (*(one for one in under if one.name not in names), *over)
+    names = {named.name for named in over}
+    return (*(named for named in under if named.name not in names), *over)
 
 
 def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
@@ -162,10 +164,10 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
 
     Only flags that differ from Go's zero are written, so that a missing bool is false where any flag is named.
     """
-    held = provenance.feature_flags if provenance is not None else None
-    if not held:
+    feature_flags = provenance.feature_flags if provenance is not None else None
+    if not feature_flags:
         return otherwise
-    by_name = {str(name).lower(): value for name, value in held.items()}
+    by_name = {str(name).lower(): value for name, value in feature_flags.items()}
     return Flags(
         api_fields=str(by_name.get("enableapifields") or otherwise.api_fields),
         results_from=str(by_name.get("resultextractionmethod") or otherwise.results_from),
@@ -198,18 +200,18 @@ def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
 
 def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
-    found: dict[str, Any] = {}
-    for field, held in entry.items():
+    result: dict[str, Any] = {}
+    for field, item in entry.items():
         name = str(field).lower()
-        both = isinstance(held, Mapping) and isinstance(found.get(name), Mapping)
-        found[name] = {**found[name], **held} if both else held
-    return found
+        both = isinstance(item, Mapping) and isinstance(result.get(name), Mapping)
+        result[name] = {**result[name], **item} if both else item
+    return result
 
 
-def _flags(held: ConfigMap | None) -> Flags:
-    if held is None:
+def _flags(config_map: ConfigMap | None) -> Flags:
+    if config_map is None:
         return Flags()
-    data, shipped = held.data, Flags()
+    data, shipped = config_map.data, Flags()
     coschedule = data.coschedule.lower()
     if not coschedule and _on(data.disable_affinity_assistant):
         coschedule = "disabled"

@@ -93,7 +93,7 @@ def _each(raw: Raw, key: str, convert: Callable[[Raw], Raw]) -> Raw:
     value = raw.get(key)
     if not isinstance(value, list | tuple):
         return raw
-    return {**raw, key: [convert(one) if isinstance(one, Mapping) else one for one in value]}
+    return {**raw, key: [convert(item) if isinstance(item, Mapping) else item for item in value]}
 
 
 def _mapping(value: Any) -> Raw:

@@ -23,14 +23,14 @@ _MOST_LETTERS = 100
 
 def fault(text: str) -> str:
     """What Go says of a text that is no duration; empty for one. Source: time.ParseDuration."""
-    found = _parsed(text)
-    return found if isinstance(found, str) else ""
+    result = _parsed(text)
+    return result if isinstance(result, str) else ""
 
 
 def seconds(text: str) -> Fraction | None:
     """``1h30m`` in seconds; None for a text that is no duration."""
-    found = _parsed(text)
-    return found if isinstance(found, Fraction) else None
+    result = _parsed(text)
+    return result if isinstance(result, Fraction) else None
 
 
 def go_text(length: Fraction) -> str:
@@ -53,10 +53,10 @@ def deadline(timeout: str | None, minutes: int) -> int:
 
     Source: pkg/pod/pod.go Build; a timeout of zero is none.
     """
-    found = Fraction(minutes * 60) if timeout is None else seconds(timeout)
-    if found is None:
-        found = Fraction(minutes * 60)
-    return NEVER if not found else int(found * 3 / 2)
+    fraction = Fraction(minutes * 60) if timeout is None else seconds(timeout)
+    if fraction is None:
+        fraction = Fraction(minutes * 60)
+    return NEVER if not fraction else int(fraction * 3 / 2)
 
 
 def _parsed(text: str) -> Fraction | str:

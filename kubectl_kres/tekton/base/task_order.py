@@ -24,13 +24,13 @@ def waits_for(task: PipelineTask) -> Iterator[str]:
 def _matrix_texts(matrix: Matrix | None) -> Iterator[str]:
     if matrix is not None:
         yield from _texts(matrix.params)
-        for one in matrix.include or ():
-            yield from _texts(one.params)
+        for include_params in matrix.include or ():
+            yield from _texts(include_params.params)
 
 
 def _texts(params: Sequence[Param] | None) -> Iterator[str]:
-    for one in params or ():
-        value = one.value
+    for param in params or ():
+        value = param.value
         parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else (value,)
         yield from (part for part in parts if isinstance(part, str))
 

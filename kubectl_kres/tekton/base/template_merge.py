@@ -40,10 +40,10 @@ def _merged(step: Step, template: Step, results: tuple[DeclaredResult, ...] | No
 
 
 def _variables(own: Sequence[Variable], under: Sequence[Variable]) -> tuple[Variable, ...]:
-    names = {one.name for one in own}
-    return (*own, *(one for one in under if one.name not in names))
+    names = {variable.name for variable in own}
+    return (*own, *(variable for variable in under if variable.name not in names))
 
 
 def _mounts(own: Sequence[VolumeMount], under: Sequence[VolumeMount]) -> tuple[VolumeMount, ...]:
-    paths = {one.mount_path for one in own}
-    return (*own, *(one for one in under if one.mount_path not in paths))
+    paths = {volume_mount.mount_path for volume_mount in own}
+    return (*own, *(volume_mount for volume_mount in under if volume_mount.mount_path not in paths))

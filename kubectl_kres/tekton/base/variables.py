@@ -20,25 +20,25 @@ def variables_of(run: TaskRunSpec, spec: TaskSpec) -> Variables:
 
     Source: taskrun/resources/apply.go getTaskParameters, ApplyWorkspaces.
     """
-    found = parameters(run.params, spec.params)
-    bound = {one.name for one in run.workspaces or ()}
-    declared = {one.name: one for one in spec.workspaces or ()}
+    result = parameters(run.params, spec.params)
+    bound = {workspace.name for workspace in run.workspaces or ()}
+    declared = {workspace.name: workspace for workspace in spec.workspaces or ()}
     for name in bound | set(declared):
         own = declared.get(name)
         path = own.mount_path if own is not None and own.mount_path else f"/workspace/{name}"
         unbound = own is not None and own.optional and name not in bound
-        found[f"workspaces.{name}.path"] = "" if unbound else path
-    return found
+        result[f"workspaces.{name}.path"] = "" if unbound else path
+    return result
 
 
 def parameters(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, str]:
     """The texts of parameters, ``params.x``, ``params.list[0]`` and ``params.object.key``: as given, else defaults."""
-    found: dict[str, str] = {}
-    for one in declared or ():
-        found.update(_texts(one.name, one.default))
-    for one in given or ():
-        found.update(_texts(one.name, one.value))
-    return found
+    result: dict[str, str] = {}
+    for param in declared or ():
+        result.update(_texts(param.name, param.default))
+    for param in given or ():
+        result.update(_texts(param.name, param.value))
+    return result
 
 
 def replaced(text: str, variables: Variables) -> str:
@@ -58,6 +58,6 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield f"params.{name}", value
     elif isinstance(value, Mapping):
-        yield from ((f"params.{name}.{key}", one) for key, one in value.items() if isinstance(one, str))
+        yield from ((f"params.{name}.{key}", item) for key, item in value.items() if isinstance(item, str))
     elif isinstance(value, list | tuple):
-        yield from ((f"params.{name}[{index}]", one) for index, one in enumerate(value) if isinstance(one, str))
+        yield from ((f"params.{name}[{index}]", item) for index, item in enumerate(value) if isinstance(item, str))

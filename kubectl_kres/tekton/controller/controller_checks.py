@@ -47,11 +47,11 @@ def problems(run: TaskRun, spec: TaskSpec, config: TektonConfig) -> tuple[Proble
 
 def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
     """A sentence of the first workspace that lacks its other side; empty if there is none."""
-    bound = [one.name for one in run.workspaces or ()]
-    declared = [one.name for one in spec.workspaces or ()]
-    for one in spec.workspaces or ():
-        if not one.optional and one.name not in bound:
-            return f'declared workspace "{one.name}" is required but has not been bound'
+    bound = [workspace.name for workspace in run.workspaces or ()]
+    declared = [workspace.name for workspace in spec.workspaces or ()]
+    for workspace in spec.workspaces or ():
+        if not workspace.optional and workspace.name not in bound:
+            return f'declared workspace "{workspace.name}" is required but has not been bound'
     for name in bound if run.task_spec is None else ():
         if name not in declared:
             return f'workspace binding "{name}" does not match any declared workspace'
@@ -63,8 +63,15 @@ def _claims(run: TaskRunSpec) -> int:
 
     Source: pkg/workspace/validate.go ValidateOnlyOnePVCIsUsed.
     """
-    held = {one.persistent_volume_claim.claim_name for one in run.workspaces or () if one.persistent_volume_claim}
-    return len(held) + len({one.name for one in run.workspaces or () if one.volume_claim_template is not None} - held)
+    claim_names = {
+        workspace.persistent_volume_claim.claim_name
+        for workspace in run.workspaces or ()
+        if workspace.persistent_volume_claim
+    }
+    return len(claim_names) + len(
+        {workspace.name for workspace in run.workspaces or () if workspace.volume_claim_template is not None}
+        - claim_names
+    )
 
 
 def _above_limit(spec: TaskSpec) -> list[str]:
@@ -88,9 +95,9 @@ def _above_limit(spec: TaskSpec) -> list[str]:
 
 
 def _unknown(overrides: Sequence[Override] | None, names: set[str], kind: str) -> Iterator[str]:
-    for one in overrides or ():
-        if one.name not in names:
-            yield f"invalid {kind}Override: No {kind} named {one.name}"
+    for override in overrides or ():
+        if override.name not in names:
+            yield f"invalid {kind}Override: No {kind} named {override.name}"
 
 
 def _failed(text: str, rule: str) -> Problem:
@@ -108,34 +115,36 @@ def _unfit(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
 
 
 def _missing(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
-    known = {one.name for one in given}
-    missing = [one.name for one in wanted if not one.default and one.name not in known]
+    known = {param.name for param in given}
+    missing = [declaration.name for declaration in wanted if not declaration.default and declaration.name not in known]
     return f"missing values for these params which have no default values: [{' '.join(missing)}]" if missing else ""
 
 
 def _mistyped(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     """A text may turn out to be a list or an object if it refers to one."""
-    types = {one.name: one.type for one in wanted}
+    types = {declaration.name: declaration.type for declaration in wanted}
     wrong = [
-        one.name
-        for one in given
-        if (kind := types.get(one.name, "")) and type_of(one.value) != kind and not _may_become(one, kind)
+        param.name
+        for param in given
+        if (kind := types.get(param.name, "")) and type_of(param.value) != kind and not _may_become(param, kind)
     ]
     return f"param types don't match the user-specified type: [{' '.join(wrong)}]" if wrong else ""
 
 
-def _may_become(one: Param, kind: str) -> bool:
-    return kind in {"array", "object"} and isinstance(one.value, str) and _VARIABLE.search(one.value) is not None
+def _may_become(param: Param, kind: str) -> bool:
+    return kind in {"array", "object"} and isinstance(param.value, str) and _VARIABLE.search(param.value) is not None
 
 
 def _keyless(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     """Keys are only looked for where the default or the run gives some."""
-    needed = {one.name: one.properties or {} for one in wanted if one.type == "object"}
-    held: dict[str, set[str]] = {one.name: set(one.keys) for one in wanted if one.default == "object"}
-    for one in given:
-        if type_of(one.value) == "object":
-            held.setdefault(one.name, set()).update(one.value)
-    lacking = {name: sorted(set(needed.get(name, ())) - keys) for name, keys in sorted(held.items())}
+    needed = {declaration.name: declaration.properties or {} for declaration in wanted if declaration.type == "object"}
+    result: dict[str, set[str]] = {
+        declaration.name: set(declaration.keys) for declaration in wanted if declaration.default == "object"
+    }
+    for param in given:
+        if type_of(param.value) == "object":
+            result.setdefault(param.name, set()).update(param.value)
+    lacking = {name: sorted(set(needed.get(name, ())) - keys) for name, keys in sorted(result.items())}
     shown = " ".join(f"{name}:[{' '.join(keys)}]" for name, keys in lacking.items() if keys)
     text = f"missing keys for these params which are required in ParamSpec's properties map[{shown}]"
     return text if shown else ""
@@ -143,12 +152,12 @@ def _keyless(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
 
 def _beyond(given: Sequence[Param], spec: TaskSpec) -> str:
     """Entries that a list does not have."""
-    lengths = {one.name: len(one.default) for one in spec.params or () if type_of(one.default) == "array"}
-    lengths |= {one.name: len(one.value) for one in given if type_of(one.value) == "array"}
-    found = {match[0]: match for text in _texts(spec) for match in _INDEXED.finditer(text)} if lengths else {}
+    lengths = {param.name: len(param.default) for param in spec.params or () if type_of(param.default) == "array"}
+    lengths |= {param.name: len(param.value) for param in given if type_of(param.value) == "array"}
+    result = {match[0]: match for text in _texts(spec) for match in _INDEXED.finditer(text)} if lengths else {}
     wrong = sorted(
         written
-        for written, match in found.items()
+        for written, match in result.items()
         if int(match[4]) >= lengths.get((match[1] or "").split(".")[0] or match[2] or match[3], int(match[4]) + 1)
     )
     return f"non-existent param references:[{' '.join(wrong)}]" if wrong else ""
@@ -157,6 +166,6 @@ def _beyond(given: Sequence[Param], spec: TaskSpec) -> str:
 def _texts(spec: TaskSpec) -> Iterator[str]:
     for step in (*(spec.steps or ()), *((spec.step_template,) if spec.step_template is not None else ())):
         yield from (text for _, text in (*texts(step), *mounts(step, ("", "", ""))) if "$(params" in text)
-    yield from (one.mount_path for one in spec.workspaces or ())
+    yield from (workspace.mount_path for workspace in spec.workspaces or ())
     for sidecar in spec.sidecars or ():
         yield from (sidecar.script, sidecar.image, *(sidecar.command or ()))

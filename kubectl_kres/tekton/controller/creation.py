@@ -56,17 +56,17 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
     """
     if run.status.pod_name:
         return ()
-    found = [fault for one in spec.sidecars or () for fault in sidecar_faults(one, "sidecars")]
+    pairs = [fault for sidecar in spec.sidecars or () for fault in sidecar_faults(sidecar, "sidecars")]
     if spec is not run.spec.task_spec:
-        found += result_faults(spec.steps or (), spec.results, "")
-    text = joined([one._replace(path=one.path.removeprefix(".")) for one in found])
-    if not found:
-        found += _volume_named_twice(run, spec, template, flags)
-        text = f"translating TaskSpec to Pod: {joined(found)}"
-    if not found:
+        pairs += result_faults(spec.steps or (), spec.results, "")
+    text = joined([webhook_error._replace(path=webhook_error.path.removeprefix(".")) for webhook_error in pairs])
+    if not pairs:
+        pairs += _volume_named_twice(run, spec, template, flags)
+        text = f"translating TaskSpec to Pod: {joined(pairs)}"
+    if not pairs:
         return ()
-    said = refused(run, 0, "", text)
-    return (msgspec.structs.replace(said, rule=found[0].rule, faults=by_rule(found)),)
+    problem = refused(run, 0, "", text)
+    return (msgspec.structs.replace(problem, rule=pairs[0].rule, faults=by_rule(pairs)),)
 
 
 def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
@@ -79,8 +79,8 @@ def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
         return ()
     name = pod_name(run.metadata.name or run.metadata.generate_name, len(run.status.retries_status or ()))
     text = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
-    said = refused(run, 422, "Invalid", f'Pod "{name}" is invalid: {text}')
-    return (msgspec.structs.replace(said, rule="tekton/unmountable"),)
+    problem = refused(run, 422, "Invalid", f'Pod "{name}" is invalid: {text}')
+    return (msgspec.structs.replace(problem, rule="tekton/unmountable"),)
 
 
 def _suspect(run: TaskRun) -> str:
@@ -106,7 +106,7 @@ def _volume_named_twice(
     if not own:
         return ()
     variables = variables_of(run.spec, spec)
-    names = (*_added(run, spec, flags), *(replaced(one.name, variables) for one in own))
+    names = (*_added(run, spec, flags), *(replaced(named.name, variables) for named in own))
     return tuple(volume_faults([Named(name) for name in names], ""))
 
 
@@ -118,22 +118,22 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
     """
     variables = variables_of(run.spec, spec)
     own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
-    names = {*_added(run, spec, flags), *(replaced(one.name, variables) for one in own)}
-    held = [step.volume_mounts or () for step in merged(spec.steps, spec.step_template)]
+    names = {*_added(run, spec, flags), *(replaced(named.name, variables) for named in own)}
+    pairs = [step.volume_mounts or () for step in merged(spec.steps, spec.step_template)]
     if not flags.kubernetes_sidecar:
-        held += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
-    found: list[str] = []
-    for index, mounts in enumerate(held):
+        pairs += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
+    texts: list[str] = []
+    for index, mounts in enumerate(pairs):
         paths: set[str] = set()
         for place, mount in enumerate(mounts):
             where = f"spec.containers[{index}].volumeMounts[{place}]"
             name, path = replaced(mount.name, variables), replaced(mount.mount_path, variables)
             if name not in names and "$(" not in name and not name.startswith(_OF_WORKSPACE):
-                found.append(f"{where}.name: Not found: {quote(name)}")
+                texts.append(f"{where}.name: Not found: {quote(name)}")
             if path in paths:
-                found.append(f"{where}.mountPath: Invalid value: {quote(path)}: must be unique")
+                texts.append(f"{where}.mountPath: Invalid value: {quote(path)}: must be unique")
             paths.add(path)
-    return tuple(found)
+    return tuple(texts)
 
 
 def _added(run: TaskRun, spec: TaskSpec, flags: Flags) -> Iterator[str]:

@@ -75,7 +75,7 @@ def _built(
     inits, containers = layout(spec, run.spec.debug, config.flags, version, variables)
     places = [*inits, *containers]
     _values(run, spec, origin, fields, places, config, entries)
-    found: dict[str, tuple[Built, list[ListOrder]]] = {}
+    result: dict[str, tuple[Built, list[ListOrder]]] = {}
     for order in config_defaults.prefix_orders(places, config.entries):
         defaulted = copies(places)
         so_far = None if entries is None else [*entries]
@@ -89,9 +89,9 @@ def _built(
                 steps_taken.append(Assume("", "tekton/orders-not-all", text))
             pod = _pod(run, twins, config, variables)
             built = Built(pod, tuple(steps_taken or ()))
-            found.setdefault(_key(twins), (built, []))[1].extend(virtual.orders)
-    many = len(found) > 1
-    for built, orders in found.values():
+            result.setdefault(_key(twins), (built, []))[1].extend(virtual.orders)
+    many = len(result) > 1
+    for built, orders in result.values():
         yield Built(built.pod, built.journal, tuple(dict.fromkeys(orders)) if many else ())
 
 
@@ -156,5 +156,5 @@ def _pod(run: TaskRun, places: Sequence[ContainerDraft], config: TektonConfig, v
 
 def _container(place: ContainerDraft) -> Container:
     resources = ResourceRequirements(_texts(place.limits), _texts(place.requests), place.claims or None)
-    held = None if place.empty else resources
-    return Container(name=place.name, restart_policy=place.restart or None, resources=held)
+    resource_requirements = None if place.empty else resources
+    return Container(name=place.name, restart_policy=place.restart or None, resources=resource_requirements)

@@ -23,7 +23,7 @@ def refusal(pod: Pod, namespace: Namespace | None) -> Refusal | None:
     if namespace is None or not enforces(namespace):
         return None
     labels = namespace.metadata.labels or {}
-    names = [one.name for one in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
+    names = [container.name for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
     level = f"restricted:{labels.get(VERSION) or 'latest'}"
     text = f'violates PodSecurity "{level}": {", ".join(_breaches(names))}'
     source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")

@@ -22,8 +22,10 @@ REASON = "ExceededResourceQuota"
 
 def waits(run: TaskRun) -> Condition | None:
     """The condition of a run that a quota holds up; None for any other."""
-    found = (one for one in run.status.conditions or () if one.type == "Succeeded")
-    return next((one for one in found if one.status == "Unknown" and one.reason == REASON), None)
+    conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
+    return next(
+        (condition for condition in conditions if condition.status == "Unknown" and condition.reason == REASON), None
+    )
 
 
 def next_try(run: TaskRun, now: datetime) -> datetime | None:
@@ -31,8 +33,8 @@ def next_try(run: TaskRun, now: datetime) -> datetime | None:
 
     None if the run does not wait, or since when is not known. Source: taskrun.go handlePodCreationError.
     """
-    held = waits(run)
-    since = _moment(held.last_transition_time) if held is not None else None
+    condition = waits(run)
+    since = _moment(condition.last_transition_time) if condition is not None else None
     if since is None:
         return None
     passed = max(0, int((now - since).total_seconds()))
@@ -69,7 +71,7 @@ def never_fits(result: RunResult, policies: Policies) -> tuple[TooMuch, ...]:
 def _moment(text: str | None) -> datetime | None:
     """A time of the API; None for what is none."""
     try:
-        found = datetime.fromisoformat(text) if text else None
+        result = datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
-    return found if found is not None and found.tzinfo is not None else None
+    return result if result is not None and result.tzinfo is not None else None

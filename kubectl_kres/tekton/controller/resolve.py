@@ -69,13 +69,13 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
     own = Source("TaskRun", run.metadata.name, run.metadata.namespace)
     if run.spec.task_spec is not None and run.status.task_spec is None:
         return used(run.spec.task_spec, SpecOrigin(own.at("spec.taskSpec")), lookups)
-    found = _named(run, lookups) if run.spec.task_spec is None else None
+    result = _named(run, lookups) if run.spec.task_spec is None else None
     kept = run.status.task_spec
     if kept is not None:
-        if isinstance(found, UsedTask) and found.spec == kept:
-            return found
+        if isinstance(result, UsedTask) and result.spec == kept:
+            return result
         return UsedTask(kept, SpecOrigin(own.at("status.taskSpec")))
-    return found if found is not None else Gap("Task", "", "missing")
+    return result if result is not None else Gap("Task", "", "missing")
 
 
 def used(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
@@ -83,9 +83,9 @@ def used(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
     if all(step.ref is None for step in spec.steps or ()):
         return UsedTask(spec, origin)
     gaps: list[Gap] = []
-    said: list[str] = []
-    steps = tuple(_resolved(step, index, lookups, gaps, said) for index, step in enumerate(spec.steps or ()))
-    return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(said))
+    texts: list[str] = []
+    steps = tuple(_resolved(step, index, lookups, gaps, texts) for index, step in enumerate(spec.steps or ()))
+    return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(texts))
 
 
 def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
@@ -96,22 +96,22 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
     kept = run.status.pipeline_spec
     if run.spec.pipeline_spec is not None:
         return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own.at("spec.pipelineSpec")), meta.name)
-    found = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
+    pipeline = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
     if kept is not None:
         name = ref.name if ref is not None and ref.name else meta.name
-        if isinstance(found, Pipeline) and found.spec == kept:
-            return _pipeline(found)
+        if isinstance(pipeline, Pipeline) and pipeline.spec == kept:
+            return _pipeline(pipeline)
         return UsedPipeline(kept, SpecOrigin(own.at("status.pipelineSpec")), name)
-    return found if isinstance(found, Gap) else _pipeline(found)
+    return pipeline if isinstance(pipeline, Gap) else _pipeline(pipeline)
 
 
 def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
     """The Task that a reference names."""
-    found = _looked_up("Task", ref, lookups.tasks, lookups)
-    if isinstance(found, Gap):
-        return found
-    meta = found.metadata
-    return used(found.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
+    task = _looked_up("Task", ref, lookups.tasks, lookups)
+    if isinstance(task, Gap):
+        return task
+    meta = task.metadata
+    return used(task.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
 
 
 def _named(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
@@ -123,7 +123,7 @@ def _pipeline(item: Pipeline) -> UsedPipeline:
     return UsedPipeline(item.spec, SpecOrigin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
 
 
-def _looked_up(kind: str, ref: Reference | None, held: Mapping[str, T], lookups: Lookups) -> T | Gap:
+def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], lookups: Lookups) -> T | Gap:
     ref = ref or Reference()
     resolver = ref.resolver or ("bundles" if ref.bundle else "")
     if resolver:
@@ -132,24 +132,24 @@ def _looked_up(kind: str, ref: Reference | None, held: Mapping[str, T], lookups:
         return Gap(ref.kind, ref.name, "custom")
     if ref.kind not in {"", kind}:
         return Gap(ref.kind, ref.name, "unreadable")
-    found = held.get(ref.name)
-    if found is not None:
-        return found
+    result = mapping.get(ref.name)
+    if result is not None:
+        return result
     known = lookups.partial.get(kind)
     return Gap(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
 
 
-def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], said: list[str]) -> Step:
+def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: list[str]) -> Step:
     """A step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
-    found = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
-    if isinstance(found, Gap):
-        gaps.append(found)
-        said += (_not_there(step, index, found),) if found.why == "missing" else ()
+    step_action = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
+    if isinstance(step_action, Gap):
+        gaps.append(step_action)
+        texts += (_not_there(step, index, step_action),) if step_action.why == "missing" else ()
         return step
-    action = found.spec
-    said += _misfits(step, index, action.params or ())
+    action = step_action.spec
+    texts += _misfits(step, index, action.params or ())
     return msgspec.structs.replace(
         step,
         ref=None,
@@ -178,7 +178,7 @@ def without_task(run: TaskRun, gap: Gap) -> Problem:
 
 def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
     """The condition of a run whose StepActions do not resolve: any of these, since all are looked for at once."""
-    return tuple(_unresolved(one) for one in sentences)
+    return tuple(_unresolved(sentence) for sentence in sentences)
 
 
 def _misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
@@ -186,8 +186,8 @@ def _misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]
 
     Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
     """
-    given, known = [one.name for one in step.params or ()], {one.name for one in declared}
-    missing = [one.name for one in declared if one.default is None and one.name not in given]
+    given, known = [param.name for param in step.params or ()], {param.name for param in declared}
+    missing = [param.name for param in declared if param.default is None and param.name not in given]
     if extra := [name for name in given if name not in known]:
         yield _at_step(step, index, f"extra params passed by Step to StepAction: [{' '.join(extra)}]")
     elif missing:

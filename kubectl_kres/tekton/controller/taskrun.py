@@ -97,13 +97,16 @@ def sent(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
     item = webhook.admitted(raw, world.config.flags, world.config.timeout_minutes)
     if isinstance(item, Problem):
         return SendOutcome(refusals=(item,))
-    refused = tuple(one for one in create(raw, world.policies, world.server) if not one.allowed)
+    refused = tuple(outcome for outcome in create(raw, world.policies, world.server) if not outcome.allowed)
     if not refused:
         return SendOutcome(item)
     kind = str(raw.get("kind", ""))
-    return SendOutcome(refusals=tuple(
-        Problem("object", kind, one.message, "tekton/object-refused", one.reason, code=one.code) for one in refused
-    ))  # fmt: skip
+    return SendOutcome(
+        refusals=tuple(
+            Problem("object", kind, outcome.message, "tekton/object-refused", outcome.reason, code=outcome.code)
+            for outcome in refused
+        )
+    )
 
 
 def task_run(
@@ -121,22 +124,22 @@ def task_run(
     steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. A run that has a pod
     is answered as if the pod were made now.
     """
-    found = task if task is not None else task_of(run, world.lookups)
-    if isinstance(found, Gap):
-        gone = found.why == "missing" and found.name and not run.status.pod_name
-        return (RunResult(problem=without_task(run, found)),) if gone else found
-    if found.unresolved and not run.status.pod_name:
-        return tuple(RunResult(problem=one) for one in without_actions(found.unresolved))
+    result = task if task is not None else task_of(run, world.lookups)
+    if isinstance(result, Gap):
+        gone = result.why == "missing" and result.name and not run.status.pod_name
+        return (RunResult(problem=without_task(run, result)),) if gone else result
+    if result.unresolved and not run.status.pod_name:
+        return tuple(RunResult(problem=without_action) for without_action in without_actions(result.unresolved))
     flags = flags_of(run.status.provenance, world.config.flags)
     config = msgspec.structs.replace(world.config, flags=flags)
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     version = world.server.version
-    answers = pods(run, found.spec, found.origin, world.virtuals, config, version, fields=own, journal=journal)
+    answers = pods(run, result.spec, result.origin, world.virtuals, config, version, fields=own, journal=journal)
     template = merged(run.spec.pod_template, config.pod_template)
     if isinstance(answers[0], Built):
-        answers = creation.unmountable(run, found.spec, template, config.flags) or answers
-    assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(found.gaps)),)
-    bare = is_bare(found.spec, template) and not flags.security_context
+        answers = creation.unmountable(run, result.spec, template, config.flags) or answers
+    assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
+    bare = is_bare(result.spec, template) and not flags.security_context
     if not bare and enforces(world.namespace):
         text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
@@ -149,8 +152,10 @@ def alone(task: Task) -> TaskRun:
     It has all that it needs, but not known what: parameters without a default stay names.
     """
     meta, spec = task.metadata, task.spec
-    params = tuple(Param(one.name, f"$(params.{one.name})") for one in spec.params or () if one.default is None)
-    workspaces = tuple(WorkspaceBinding(one.name) for one in spec.workspaces or () if not one.optional)
+    params = tuple(Param(param.name, f"$(params.{param.name})") for param in spec.params or () if param.default is None)
+    workspaces = tuple(
+        WorkspaceBinding(workspace.name) for workspace in spec.workspaces or () if not workspace.optional
+    )
     run = TaskRunSpec(task_ref=Reference(name=meta.name), params=params or None, workspaces=workspaces or None)
     return TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
 
@@ -160,11 +165,11 @@ def distinct(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
 
     Different pods that end in the same refusal, or in the same stored pod, are one.
     """
-    found: dict[str, RunResult] = {}
-    for one in results:
-        key = repr((one.problem, one.stored, one.outcome.charges if one.outcome is not None else ()))
-        found.setdefault(key, one)
-    return tuple(found.values())
+    run_results: dict[str, RunResult] = {}
+    for result in results:
+        key = repr((result.problem, result.stored, result.outcome.charges if result.outcome is not None else ()))
+        run_results.setdefault(key, result)
+    return tuple(run_results.values())
 
 
 def _results(
@@ -183,13 +188,13 @@ def _results(
             continue
         insecure = refusal(answer.pod, world.namespace) if bare else None
         for outcome in _tried(run, answer, world, journal=journal, counted=counted):
-            said = outcome
+            text = outcome
             if insecure is not None and _passed_limits(outcome):
-                said = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
+                text = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
             problem = None
-            if said.refusal is not None:
-                problem = creation.refused(run, said.code, said.reason, said.message)
-            yield RunResult(answer, said, problem, (*assumed, *answer.journal, *said.journal))
+            if text.refusal is not None:
+                problem = creation.refused(run, text.code, text.reason, text.message)
+            yield RunResult(answer, text, problem, (*assumed, *answer.journal, *text.journal))
 
 
 def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool) -> Iterator[Outcome]:

@@ -48,9 +48,9 @@ def _wanted(run: PipelineRun, flags: Flags) -> Iterator[str]:
     if flags.coschedule in _PER_RUN:
         yield ""
     elif flags.coschedule == "workspaces":
-        for one in run.spec.workspaces or ():
-            if one.persistent_volume_claim is not None or one.volume_claim_template is not None:
-                yield one.name
+        for workspace in run.spec.workspaces or ():
+            if workspace.persistent_volume_claim is not None or workspace.volume_claim_template is not None:
+                yield workspace.name
 
 
 def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: RunWorld) -> Assistant:
@@ -64,10 +64,11 @@ def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: 
         PIPELINE_RUN: meta.name,
     }
     owner = OwnerReference(kind="StatefulSet", name=name, api_version="apps/v1", controller=True)
-    held = Container(name="affinity-assistant", resources=ResourceRequirements(_AMOUNTS, _AMOUNTS))
+    container = Container(name="affinity-assistant", resources=ResourceRequirements(_AMOUNTS, _AMOUNTS))
     template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
     spec = PodSpec(
-        containers=(held,), priority_class_name=(template.priority_class_name or "") if template is not None else ""
+        containers=(container,),
+        priority_class_name=(template.priority_class_name or "") if template is not None else "",
     )
     pod = Pod(Metadata(f"{name}-0", meta.namespace, labels=labels, owner_references=(owner,)), spec)
     return Assistant(name, workspace, labels, pod, admit(pod, world.policies, world.server))

@@ -35,29 +35,29 @@ def peaks(plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Coll
     """
     if plan.cycle:
         return ()
-    open_tasks = [one for one in plan.tasks if one.name not in finished]
-    usage = {one.name: _usage(results.get(one.name, ())) for one in open_tasks}
-    resources = sorted({resource for one in usage.values() for resource in one})
+    open_tasks = [task for task in plan.tasks if task.name not in finished]
+    usage = {open_task.name: _usage(results.get(open_task.name, ())) for open_task in open_tasks}
+    resources = sorted({resource for quantities in usage.values() for resource in quantities})
     return tuple(_peaks(plan, open_tasks, usage, resources))
 
 
 def _peaks(
     plan: Plan, tasks: Sequence[Planned], usage: Mapping[str, Quantities], resources: Sequence[str]
 ) -> Iterator[Peak]:
-    unknown = {one.name for one in tasks if one.number is None}
-    before = [one for one in tasks if not one.is_finally]
-    after = [one for one in tasks if one.is_finally]
+    unknown = {task.name for task in tasks if task.number is None}
+    before = [task for task in tasks if not task.is_finally]
+    after = [task for task in tasks if task.is_finally]
     for resource in resources:
         asked = {
-            one.name: usage[one.name][resource].nano * (1 if one.number is None else one.number)
-            for one in tasks
-            if resource in usage[one.name]
+            task.name: usage[task.name][resource].nano * (1 if task.number is None else task.number)
+            for task in tasks
+            if resource in usage[task.name]
         }
         form = next(usage[name][resource].format for name in asked)
-        amount, chosen = largest_at_once(plan.graph, {one.name: asked.get(one.name, 0) for one in before})
+        amount, chosen = largest_at_once(plan.graph, {planned.name: asked.get(planned.name, 0) for planned in before})
         if chosen:
             yield Peak(resource, Quantity(amount, form), chosen, at_least=not unknown.isdisjoint(chosen))
-        last = tuple(one.name for one in after if asked.get(one.name))
+        last = tuple(planned.name for planned in after if asked.get(planned.name))
         if last:
             total = Quantity(sum(asked[name] for name in last), form)
             yield Peak(resource, total, last, is_finally=True, at_least=not unknown.isdisjoint(last))
@@ -65,13 +65,13 @@ def _peaks(
 
 def _usage(results: Sequence[RunResult]) -> Quantities:
     """The largest use of each name among the ways that lead to a pod, now or once a quota has room."""
-    found: Quantities = {}
-    for one in results:
-        if one.built is None or one.outcome is None or one.outcome.draft is None:
+    quantities: Quantities = {}
+    for result in results:
+        if result.built is None or result.outcome is None or result.outcome.draft is None:
             continue
-        if one.problem is not None and one.problem.final:
+        if result.problem is not None and result.problem.final:
             continue
-        for name, quantity in quota_request(one.built.pod, one.outcome.draft).usage.items():
-            if name not in found or found[name] < quantity:
-                found[name] = quantity
-    return found
+        for name, quantity in quota_request(result.built.pod, result.outcome.draft).usage.items():
+            if name not in quantities or quantities[name] < quantity:
+                quantities[name] = quantity
+    return quantities

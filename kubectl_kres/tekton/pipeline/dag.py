@@ -37,18 +37,18 @@ def cycle_in(graph: Graph) -> tuple[str, ...]:
 
 def ancestors(graph: Graph) -> dict[str, frozenset[str]]:
     """All that a task waits for, directly or not. The graph has no cycle."""
-    found: dict[str, frozenset[str]] = {}
+    result: dict[str, frozenset[str]] = {}
     pending = [*graph]
     while pending:
         name = pending[-1]
         before = [other for other in graph[name] if other in graph]
-        unknown = [other for other in before if other not in found]
-        if name in found or not unknown:
+        unknown = [other for other in before if other not in result]
+        if name in result or not unknown:
             pending.pop()
-            found.setdefault(name, frozenset(before).union(*(found[other] for other in before)))
+            result.setdefault(name, frozenset(before).union(*(result[other] for other in before)))
         else:
             pending += unknown
-    return found
+    return result
 
 
 def largest_at_once(graph: Graph, weights: Mapping[str, int]) -> tuple[int, tuple[str, ...]]:
@@ -67,7 +67,7 @@ def largest_at_once(graph: Graph, weights: Mapping[str, int]) -> tuple[int, tupl
         flow.connect(2 * index + 1, sink, weights[name])
         for other in above[name]:
             if other in place:
-                flow.connect(2 * place[other], 2 * index + 1, sum(weights[one] for one in names))
+                flow.connect(2 * place[other], 2 * index + 1, sum(weights[name] for name in names))
     pushed = flow.run(source, sink)
     reached = flow.reached(source)
     chosen = tuple(name for name, index in place.items() if 2 * index in reached and 2 * index + 1 not in reached)
@@ -83,8 +83,8 @@ class _Flow:
         self.room: list[int] = []
 
     def connect(self, start: int, end: int, capacity: int) -> None:
-        for one, other, room in ((start, end, capacity), (end, start, 0)):
-            self.arcs[one].append(len(self.to))
+        for number, other, room in ((start, end, capacity), (end, start, 0)):
+            self.arcs[number].append(len(self.to))
             self.to.append(other)
             self.room.append(room)
 

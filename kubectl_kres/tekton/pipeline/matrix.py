@@ -16,8 +16,8 @@ _RESULT_ARRAY = re.compile(r"\$\(tasks\.[^()]+\[\*\]\)")
 
 def values_of(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
     """The parameters of a PipelineRun: as given, else the Pipeline's defaults."""
-    found = {one.name: one.default for one in declared or () if one.default is not None}
-    return found | {one.name: one.value for one in given or ()}
+    result = {param.name: param.default for param in declared or () if param.default is not None}
+    return result | {param.name: param.value for param in given or ()}
 
 
 def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
@@ -27,14 +27,14 @@ def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
     """
     if matrix is None or not (matrix.params or matrix.include):
         return 1
-    lists = {one.name: _list(one.value, params) for one in matrix.params or ()}
+    lists = {param.name: _list(param.value, params) for param in matrix.params or ()}
     known = {name: values for name, values in lists.items() if values is not None}
     if len(known) < len(lists):
         return None
     number = 1 if known else 0
     for values in known.values():
         number *= len(values)
-    return number + sum(_adds(one, known) for one in matrix.include or ())
+    return number + sum(_adds(include_params, known) for include_params in matrix.include or ())
 
 
 def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
@@ -50,16 +50,16 @@ def _spread(values: Sequence[Any], params: Mapping[str, Any]) -> list[Any] | Non
 
     Source: pkg/substitution/substitution.go ApplyArrayReplacements.
     """
-    found: list[Any] = []
-    for one in values:
-        if isinstance(one, str) and _RESULT_ARRAY.fullmatch(one):
+    result: list[Any] = []
+    for value in values:
+        if isinstance(value, str) and _RESULT_ARRAY.fullmatch(value):
             return None
-        match = _WHOLE_ARRAY.fullmatch(one) if isinstance(one, str) else None
+        match = _WHOLE_ARRAY.fullmatch(value) if isinstance(value, str) else None
         array = _array(params.get(match[1])) if match else None
         if match and match[2] and array is None:
             return None
-        found += [one] if array is None else array
-    return found
+        result += [value] if array is None else array
+    return result
 
 
 def _array(value: Any) -> list[Any] | None:
@@ -70,5 +70,5 @@ def _adds(include: IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
     """Whether an explicit combination is one more: it names a value that no combination of the lists has."""
     if not lists:
         return True
-    common = [one for one in include.params or () if one.name in lists]
-    return any(one.value not in lists[one.name] for one in common)
+    common = [param for param in include.params or () if param.name in lists]
+    return any(param.value not in lists[param.name] for param in common)

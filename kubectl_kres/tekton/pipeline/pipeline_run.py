@@ -46,21 +46,21 @@ def pipeline_run(
     children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
     used. A plan with a problem has no results.
     """
-    found = plan(run, world.lookups, world.config.timeout_minutes)
-    if isinstance(found, Gap):
-        return PipelineAnswer(_without_pipeline(run, found)) if found.why == "missing" and found.name else found
-    problem = _lacks_params(run, found) or found.problem or _task_not_there(run, found)
+    result = plan(run, world.lookups, world.config.timeout_minutes)
+    if isinstance(result, Gap):
+        return PipelineAnswer(_without_pipeline(run, result)) if result.why == "missing" and result.name else result
+    problem = _lacks_params(run, result) or result.problem or _task_not_there(run, result)
     if problem is not None:
-        return PipelineAnswer(structs.replace(found, problem=problem))
-    held = children or {}
-    answers = {one.name: one_task(one, world, held, journal=journal) for one in found.tasks}
+        return PipelineAnswer(structs.replace(result, problem=problem))
+    task_runs = children or {}
+    answers = {task.name: one_task(task, world, task_runs, journal=journal) for task in result.tasks}
     results = {name: answer for name, answer in answers.items() if answer}
-    done = finished(run, found.tasks, held)
-    extra = assistants(run, found.pipeline, world)
-    together = peaks(found, results, done)
-    not_made = refused_runs(found, done, held, world)
+    done = finished(run, result.tasks, task_runs)
+    extra = assistants(run, result.pipeline, world)
+    together = peaks(result, results, done)
+    not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
-    return PipelineAnswer(found, results, together, extra, done)
+    return PipelineAnswer(result, results, together, extra, done)
 
 
 def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
@@ -68,31 +68,31 @@ def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
 
 
-def _lacks_params(run: PipelineRun, found: Plan) -> Problem | None:
+def _lacks_params(run: PipelineRun, plan: Plan) -> Problem | None:
     """A run has to give what its Pipeline has no default for; what has started has given it.
 
     Source: pipelinerun/pipelinerun.go reconcile, resources/validate_params.go ValidateRequiredParametersProvided.
     """
-    given = {one.name for one in run.spec.params or ()}
-    params = found.pipeline.spec.params or ()
-    missing = [one.name for one in params if one.default is None and one.name not in given]
+    given = {param.name for param in run.spec.params or ()}
+    params = plan.pipeline.spec.params or ()
+    missing = [param.name for param in params if param.default is None and param.name not in given]
     if not missing or run.status.child_references:
         return None
     meta = run.metadata
     text = (
         f"[User error] PipelineRun {meta.namespace}/{meta.name} is missing some parameters required by Pipeline "
-        f"{meta.namespace}/{found.pipeline.name or meta.name}: pipelineRun missing parameters: [{' '.join(missing)}]"
+        f"{meta.namespace}/{plan.pipeline.name or meta.name}: pipelineRun missing parameters: [{' '.join(missing)}]"
     )
     return Problem("reconcile", "PipelineRun", text, "tekton/params", "ParameterMissing", "False")
 
 
-def _task_not_there(run: PipelineRun, found: Plan) -> Problem | None:
+def _task_not_there(run: PipelineRun, plan: Plan) -> Problem | None:
     """All Tasks are looked for before the first one runs; what has started keeps its own."""
-    started = {one.pipeline_task_name for one in run.status.child_references or ()}
-    for one in found.tasks:
-        gap = one.gap
-        if gap is not None and gap.why == "missing" and gap.name and one.name not in started:
-            return without_pipeline_task(run, found.pipeline.name, gap)
+    started = {child_reference.pipeline_task_name for child_reference in run.status.child_references or ()}
+    for task in plan.tasks:
+        gap = task.gap
+        if gap is not None and gap.why == "missing" and gap.name and task.name not in started:
+            return without_pipeline_task(run, plan.pipeline.name, gap)
     return None
 
 
@@ -118,9 +118,9 @@ def one_task(
 
 def finished(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:
     """Tasks that ask for nothing any more: skipped, or all their TaskRuns have ended."""
-    skipped = {one.name for one in run.status.skipped_tasks or ()}
-    made = {one.pipeline_task_name for one in run.status.child_references or ()}
-    ended = {one.name for one in tasks if one.name in made and _all_ended(one.names, children)}
+    skipped = {skipped_task.name for skipped_task in run.status.skipped_tasks or ()}
+    made = {child_reference.pipeline_task_name for child_reference in run.status.child_references or ()}
+    ended = {task.name for task in tasks if task.name in made and _all_ended(task.names, children)}
     return frozenset(skipped | ended)
 
 
@@ -130,7 +130,10 @@ def _all_ended(names: Collection[str], children: Mapping[str, TaskRun]) -> bool:
 
 def has_ended(run: TaskRun | PipelineRun) -> bool:
     """Whether a run has succeeded or failed."""
-    return any(one.type == "Succeeded" and one.status in {"True", "False"} for one in run.status.conditions or ())
+    return any(
+        condition.type == "Succeeded" and condition.status in {"True", "False"}
+        for condition in run.status.conditions or ()
+    )
 
 
 def progress(failed: int, incomplete: int, completed: int = 0, skipped: int = 0) -> tuple[str, str, str]:

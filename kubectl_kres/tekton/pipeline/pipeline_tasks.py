@@ -61,7 +61,7 @@ class Plan(Struct, frozen=True):
     @property
     def graph(self) -> dict[str, tuple[str, ...]]:
         """What each task, ``finally`` apart, waits for."""
-        return {one.name: one.after for one in self.tasks if not one.is_finally}
+        return {task.name: task.after for task in self.tasks if not task.is_finally}
 
 
 def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
@@ -69,18 +69,18 @@ def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
 
     Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
     """
-    found = pipeline_of(run, lookups)
-    if isinstance(found, Gap):
-        return found
-    spec = found.spec
+    result = pipeline_of(run, lookups)
+    if isinstance(result, Gap):
+        return result
+    spec = result.spec
     params = values_of(run.spec.params, spec.params)
     tasks = tuple(
-        _planned(task, run, found, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
+        _planned(task, run, result, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
         for group, last in ((spec.tasks, False), (spec.finally_, True))
         for task in group or ()
     )
-    graph = {one.name: one.after for one in tasks if not one.is_finally}
-    return Plan(found, tasks, _wrong_name(run, tasks), cycle_in(graph))
+    graph = {task.name: task.after for task in tasks if not task.is_finally}
+    return Plan(result, tasks, _wrong_name(run, tasks), cycle_in(graph))
 
 
 def alone(pipeline: Pipeline) -> PipelineRun:
@@ -89,14 +89,14 @@ def alone(pipeline: Pipeline) -> PipelineRun:
     It has all that it needs, but not known what: parameters without a default stay names.
     """
     meta = Metadata(name=pipeline.metadata.name, namespace=pipeline.metadata.namespace)
-    bare = (one.name for one in pipeline.spec.params or () if one.default is None)
+    bare = (param.name for param in pipeline.spec.params or () if param.default is None)
     params = tuple(Param(name, f"$(params.{name})") for name in bare)
     return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=meta.name), params=params or None))
 
 
 def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
     """An entry of ``taskRunSpecs`` for a task that is not there ends the run."""
-    known = {one.name for one in tasks}
+    known = {task.name for task in tasks}
     for entry in run.spec.task_run_specs or ():
         if entry.pipeline_task_name not in known:
             text = (
@@ -126,7 +126,7 @@ def _planned(
     names = _names(run, task, number)
     name = names[0] if names else child_name(run.metadata.name, f"-{task.name}")
     made = _task_run(task, run, entry, name, timeout, _params(task, params))
-    held = _task(task, pipeline, lookups, is_finally=is_finally)
+    result = _task(task, pipeline, lookups, is_finally=is_finally)
     return Planned(
         task.name,
         made,
@@ -135,21 +135,25 @@ def _planned(
         tuple(dict.fromkeys(waits_for(task))),
         is_finally,
         number,
-        None if isinstance(held, Gap) else held,
-        held if isinstance(held, Gap) else None,
+        None if isinstance(result, Gap) else result,
+        result if isinstance(result, Gap) else None,
     )
 
 
 def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
     """The last entry for a task, whose values count as a whole; templates are merged, later ones over earlier ones."""
     template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
-    found, at = PipelineTaskRunSpec(name), 0
+    pipeline_task_run_spec, at = PipelineTaskRunSpec(name), 0
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
-            found, at = entry, index
+            pipeline_task_run_spec, at = entry, index
             template = merged(entry.pod_template, template)
-    values = (found.compute_resources, found.step_specs, found.sidecar_specs)
-    return at, PipelineTaskRunSpec(name, *values, template, found.timeout)
+    values = (
+        pipeline_task_run_spec.compute_resources,
+        pipeline_task_run_spec.step_specs,
+        pipeline_task_run_spec.sidecar_specs,
+    )
+    return at, PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
 
 
 def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
@@ -198,9 +202,10 @@ def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, .
 
     Source: pipelinerun/pipelinerun.go taskWorkspaceByWorkspaceVolumeSource.
     """
-    held = {one.name: one for one in run.spec.workspaces or ()}
+    workspace_bindings = {workspace.name: workspace for workspace in run.spec.workspaces or ()}
     return tuple(
-        _bound(one.name, held.get(one.workspace or one.name, WorkspaceBinding())) for one in task.workspaces or ()
+        _bound(workspace.name, workspace_bindings.get(workspace.workspace or workspace.name, WorkspaceBinding()))
+        for workspace in task.workspaces or ()
     )
 
 
@@ -218,16 +223,20 @@ def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
     gives are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
     known = parameters([Param(name, value) for name, value in params.items()], None)
-    given = {one.name: replaced(one.value, known) for one in task.params or () if isinstance(one.value, str)}
+    given = {param.name: replaced(param.value, known) for param in task.params or () if isinstance(param.value, str)}
     if task.task_spec is not None:
-        own = {one.name for one in (*(task.task_spec.params or ()), *(task.params or ()))}
+        own = {param.name for param in (*(task.task_spec.params or ()), *(task.params or ()))}
         given |= {name: value for name, value in params.items() if name not in own and isinstance(value, str)}
     return tuple(Param(name, value) for name, value in given.items())
 
 
 def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:
     """The names of the task's runs: those that are there, else those that will be."""
-    made = tuple(one.name for one in run.status.child_references or () if one.pipeline_task_name == task.name)
+    made = tuple(
+        child_reference.name
+        for child_reference in run.status.child_references or ()
+        if child_reference.pipeline_task_name == task.name
+    )
     if made:
         return made
     if task.matrix is None or not (task.matrix.params or task.matrix.include):
@@ -248,6 +257,6 @@ def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_fi
         return Gap(kind, task.name, "custom")
     field = "finally" if is_finally else "tasks"
     group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
-    place = next(index for index, one in enumerate(group) if one is task)
+    place = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
     origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
     return used(task.task_spec, origin, lookups)

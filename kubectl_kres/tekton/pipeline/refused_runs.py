@@ -34,37 +34,37 @@ def refused_runs(
     """
     if plan.cycle or not any(RUNS in quota.hard for quota in world.policies.quotas):
         return {}
-    policies, found = world.policies, {}
+    policies, result = world.policies, {}
     for task in _in_order(plan):
         if task.name in finished or (task.gap is not None and task.gap.why in {"custom", "nested"}):
             continue
         for name in task.names or (task.run.metadata.name,):
-            if name in children or task.name in found:
+            if name in children or task.name in result:
                 continue
             problem = _refusal(name, policies, world)
             if problem is None:
                 policies = structs.replace(policies, quotas=tuple(map(_one_more, policies.quotas)))
             else:
-                found[task.name] = problem
-    return found
+                result[task.name] = problem
+    return result
 
 
 def _in_order(plan: Plan) -> Iterator[Planned]:
     """The tasks as they become ready, ``finally`` last."""
-    waiting: Sequence[Planned] = [one for one in plan.tasks if not one.is_finally]
+    waiting: Sequence[Planned] = [task for task in plan.tasks if not task.is_finally]
     done: set[str] = set()
-    known = {one.name for one in waiting}
+    known = {planned.name for planned in waiting}
     while waiting:
-        ready = [one for one in waiting if done.issuperset(known.intersection(one.after))]
+        ready = [planned for planned in waiting if done.issuperset(known.intersection(planned.after))]
         yield from ready
-        done.update(one.name for one in ready)
-        waiting = [one for one in waiting if one.name not in done]
-    yield from (one for one in plan.tasks if one.is_finally)
+        done.update(planned.name for planned in ready)
+        waiting = [planned for planned in waiting if planned.name not in done]
+    yield from (task for task in plan.tasks if task.is_finally)
 
 
 def _refusal(name: str, policies: Policies, world: RunWorld) -> Problem | None:
     raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": name}}
-    refused = next((one for one in create(raw, policies, world.server) if not one.allowed), None)
+    refused = next((outcome for outcome in create(raw, policies, world.server) if not outcome.allowed), None)
     if refused is None:
         return None
     status = STARTED[0]

@@ -104,8 +104,8 @@ def _is_empty(entry: ResourceRequirements) -> bool:
 
 def _list(values: Mapping[str, object] | None) -> ResourceAmounts | None:
     """None only for an absent list: an empty one can be shared and filled."""
-    found: dict[str, Quantity] | None = read(values)
-    return {} if found is None and values is not None else found
+    quantities: dict[str, Quantity] | None = read(values)
+    return {} if quantities is None and values is not None else quantities
 
 
 def _rule(name: str) -> str:

@@ -59,13 +59,13 @@ def copies(places: Iterable[ContainerDraft]) -> list[ContainerDraft]:
     def twin_of(values: ResourceAmounts | None) -> ResourceAmounts | None:
         return None if values is None else made.setdefault(id(values), dict(values))
 
-    found = []
+    result = []
     for place in places:
         twin = ContainerDraft(place.name, place.role, place.number, init=place.init, restart=place.restart)
         twin.path, twin.claims = place.path, place.claims
         twin.limits, twin.requests = twin_of(place.limits), twin_of(place.requests)
-        found.append(twin)
-    return found
+        result.append(twin)
+    return result
 
 
 def put(
@@ -74,13 +74,13 @@ def put(
     """Give one side of a place values, name by name, into the list that it has."""
     if not values:
         return
-    held = place.side(side)
-    if held is None:
-        held = {}
-        place.put_side(side, held)
+    quantities = place.side(side)
+    if quantities is None:
+        quantities = {}
+        place.put_side(side, quantities)
     for name, (quantity, source) in values.items():
-        before = held.get(name)
-        held[name] = quantity
+        before = quantities.get(name)
+        quantities[name] = quantity
         note(place, side, name, quantity, before, rule, source, journal)
 
 
@@ -93,15 +93,15 @@ def replace(
     journal: list[Entry] | None,
 ) -> None:
     """Give one side of a place another list as a whole. ``rules``: for its values, and for names that it lacks."""
-    held = place.side(side) or {}
-    found = values or {}
+    quantities = place.side(side) or {}
+    entries = values or {}
     given, dropped = rules
-    for name, before in held.items():
-        if name not in found and journal is not None:
+    for name, before in quantities.items():
+        if name not in entries and journal is not None:
             journal.append(Set(place.at(side, name), dropped, before=str(before), source=source))
-    place.put_side(side, {name: quantity for name, (quantity, _) in found.items()} or None)
-    for name, (quantity, where) in found.items():
-        note(place, side, name, quantity, held.get(name), given, where, journal)
+    place.put_side(side, {name: quantity for name, (quantity, _) in entries.items()} or None)
+    for name, (quantity, where) in entries.items():
+        note(place, side, name, quantity, quantities.get(name), given, where, journal)
 
 
 def note(

@@ -40,7 +40,7 @@ def layout(
 def words(step: Step) -> Iterator[str]:
     """The script, the words of the command and the values of the variables of a step."""
     yield step.script
-    yield from (*(step.command or ()), *(step.args or ()), *(one.value for one in step.env or ()))
+    yield from (*(step.command or ()), *(step.args or ()), *(variable.value for variable in step.env or ()))
 
 
 def refers_to(step: Step, text: str) -> bool:
@@ -61,7 +61,7 @@ def needs_directory(path: str) -> bool:
 
 def has_scripts(spec: TaskSpec) -> bool:
     """Whether a step or sidecar has a script, which has to be put in place."""
-    return any(one.script for one in spec.steps or ()) or any(one.script for one in spec.sidecars or ())
+    return any(step.script for step in spec.steps or ()) or any(sidecar.script for sidecar in spec.sidecars or ())
 
 
 def stops(debug: Debug | None, flags: Flags) -> bool:
@@ -75,7 +75,7 @@ def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags, variables: Vari
     if has_scripts(spec) or stops(debug, flags):
         yield ContainerDraft("place-scripts", "injected", init=True)
     default = spec.step_template.working_dir if spec.step_template is not None else ""
-    directories = [replaced(one, variables) for one in (default, *(step.working_dir for step in spec.steps or ()))]
+    directories = [replaced(name, variables) for name in (default, *(step.working_dir for step in spec.steps or ()))]
     if any(needs_directory(own or directories[0]) for own in directories[1:]):
         yield ContainerDraft("working-dir-initializer", "injected", init=True)
 

@@ -36,13 +36,13 @@ def fill(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry
                 step.requests = dict(common)
                 _record(step, parts, {}, journal)
             continue
-        held = step.requests
-        missing = {name: part for name, part in parts.items() if not held.get(name, ZERO)}
-        before = {name: held[name] for name in missing if name in held}
-        held.update({name: part.value for name, part in missing.items()})
+        quantities = step.requests
+        missing = {name: part for name, part in parts.items() if not quantities.get(name, ZERO)}
+        before = {name: quantities[name] for name in missing if name in quantities}
+        quantities.update({name: part.value for name, part in missing.items()})
         _record(step, missing, before, journal)
         for other in places:
-            if other is not step and other.requests is held:
+            if other is not step and other.requests is quantities:
                 for name, part in missing.items():
                     note(
                         other,
@@ -57,20 +57,20 @@ def fill(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry
 
 
 def _parts(items: Sequence[ShareBounds], number: int) -> dict[str, _Part]:
-    found: dict[str, _Part] = {}
+    parts: dict[str, _Part] = {}
     for item in items:
         for name in NAMES:
-            best = _best(found.get(name), item.default_request[name], item.minimum[name], name, number)
+            best = _best(parts.get(name), item.default_request[name], item.minimum[name], name, number)
             if best is not None:
-                found[name] = best
-    return found
+                parts[name] = best
+    return parts
 
 
-def _best(held: _Part | None, asked: Sourced, low: Sourced, name: str, number: int) -> _Part | None:
+def _best(part: _Part | None, asked: Sourced, low: Sourced, name: str, number: int) -> _Part | None:
     """The largest of what is there, the default request's share and the minimum; the first of equals. None: zero."""
     quotient = share(asked[0], name, number)
     terms = tuple(_terms(asked, low, quotient, number))
-    best = held
+    best = part
     for value, (_, source) in ((quotient, asked), (low[0], low)):
         if value and (best is None or value > best.value):
             best = _Part(value, source, terms)

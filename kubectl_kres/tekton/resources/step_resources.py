@@ -28,8 +28,8 @@ def write_task(
         if place.role == "injected":
             continue
         field = f"{place.role}s[{place.number}]"
-        held = (spec.steps if place.role == "step" else spec.sidecars) or ()
-        _write(place, held[place.number].compute_resources, origin.at(field), _WRITTEN[place.role], journal)
+        steps = (spec.steps if place.role == "step" else spec.sidecars) or ()
+        _write(place, steps[place.number].compute_resources, origin.at(field), _WRITTEN[place.role], journal)
         if place.role == "step":
             _fill(place, template, origin.at("stepTemplate"), journal)
 
@@ -46,14 +46,14 @@ def override(
     The name is the Task's. Resources that are missing stay as they are. Raises QuantityError.
     Source: v1/merge.go MergeStepsWithSpecs.
     """
-    by_name = {one.name: (index, one) for index, one in enumerate(overrides or ())}
+    by_name = {override.name: (index, override) for index, override in enumerate(overrides or ())}
     for place in places:
         if place.role == "injected":
             continue
-        held = (spec.steps if place.role == "step" else spec.sidecars) or ()
-        found = by_name.get(held[place.number].name)
-        if found is not None:
-            index, entry = found
+        steps = (spec.steps if place.role == "step" else spec.sidecars) or ()
+        numbers = by_name.get(steps[place.number].name)
+        if numbers is not None:
+            index, entry = numbers
             where = source.at(f"{source.field}[{index}]")
             _write(place, entry.compute_resources, where, _OVERRIDDEN[place.role], journal)
 

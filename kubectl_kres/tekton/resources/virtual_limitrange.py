@@ -52,18 +52,18 @@ def virtuals(limits: Sequence[Limits]) -> tuple[Virtual, ...]:
     Source: limitrange.go GetVirtualLimitRange. The lister's order is that of a hash map.
     """
     if len(limits) < 2:
-        return (Virtual(tuple(_own(one, item) for one in limits for item in _items(one))),)
+        return (Virtual(tuple(_own(limit, item) for limit in limits for item in _items(limit))),)
     if len(limits) <= MOST_ORDERED:
         return tuple(_by_permutation(limits))
     return _thinned([*_by_search(limits)], len(limits))
 
 
-def _thinned(found: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
+def _thinned(virtuals: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
     """As many results as can be followed, the least and the largest amounts among them."""
     most = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
-    if len(found) <= most:
-        return tuple(found)
-    ranked = sorted(found, key=_size)
+    if len(virtuals) <= most:
+        return tuple(virtuals)
+    ranked = sorted(virtuals, key=_size)
     kept = {round(index * (len(ranked) - 1) / (most - 1)) for index in range(most)}
     return tuple(msgspec.structs.replace(ranked[index], searched=False) for index in sorted(kept))
 
@@ -74,29 +74,29 @@ def _size(virtual: Virtual) -> tuple[int, ...]:
 
 def folded(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
     """The result of one listing order of two or more LimitRanges."""
-    pairs = [(one, item) for one in limits for item in _items(one)]
+    pairs = [(limit, item) for limit in limits for item in _items(limit)]
     if not pairs:
         return ()
     minimum: dict[str, Sourced] = {}
     request: dict[str, Sourced] = {}
     for name in NAMES:
         low = asked = (ZERO, _NOWHERE)
-        for one, item in pairs:
-            low = _largest(low, _bound(one, item, "min", name))
-            asked = _fold(asked, _bound(one, item, "defaultRequest", name))
+        for entry, item in pairs:
+            low = _largest(low, _bound(entry, item, "min", name))
+            asked = _fold(asked, _bound(entry, item, "defaultRequest", name))
         minimum[name], request[name] = low, asked
     return (ShareBounds(minimum, request),)
 
 
 def _by_permutation(limits: Sequence[Limits]) -> Iterator[Virtual]:
-    found: dict[str, tuple[tuple[ShareBounds, ...], list[ListOrder]]] = {}
+    result: dict[str, tuple[tuple[ShareBounds, ...], list[ListOrder]]] = {}
     for order in permutations(limits):
         bounds = folded(order)
         key = repr([[str(quantity) for quantity, _ in (*item.minimum.values(), *item.default_request.values())]
                     for item in bounds])  # fmt: skip
-        found.setdefault(key, (bounds, []))[1].append(tuple(one.source.name for one in order))
-    for bounds, orders in found.values():
-        yield Virtual(bounds, tuple(orders) if len(found) > 1 else ())
+        result.setdefault(key, (bounds, []))[1].append(tuple(limits.source.name for limits in order))
+    for bounds, orders in result.values():
+        yield Virtual(bounds, tuple(orders) if len(result) > 1 else ())
 
 
 #: For each of NAMES the smallest amount so far in billionths, and whether it stands because an item without it was met.
@@ -108,7 +108,7 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
 
     Meeting a LimitRange twice changes nothing, so that a state no LimitRange changes is the result of a whole order.
     """
-    steps = [_steps(one) for one in limits]
+    steps = [_steps(limit) for limit in limits]
     start: _State = tuple((None, False) for _ in NAMES)
     reached: dict[_State, tuple[int, ...]] = {start: ()}
     waiting = [start]
@@ -116,22 +116,22 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
     while waiting and len(reached) < MOST_STATES:
         state = waiting.pop()
         after = [_back(state, step) for step in steps]
-        if all(one == state for one in after):
+        if all(item == state for item in after):
             ends[state] = reached[state]
-        for index, one in enumerate(after):
-            if one not in reached:
-                reached[one] = (*reached[state], index)
-                waiting.append(one)
+        for index, item in enumerate(after):
+            if item not in reached:
+                reached[item] = (*reached[state], index)
+                waiting.append(item)
     for used in ends.values():
         rest = tuple(index for index in range(len(limits)) if index not in used)
         order = [limits[index] for index in (*rest, *reversed(used))]
-        names = tuple(one.source.name for one in order)
+        names = tuple(limits.source.name for limits in order)
         yield Virtual(folded(order), (names,) if len(ends) > 1 else (), not waiting)
 
 
-def _steps(one: Limits) -> list[tuple[int, ...]]:
+def _steps(limits: Limits) -> list[tuple[int, ...]]:
     """What the items of a LimitRange ask for by NAMES, in billionths, the last item first; 0: nothing."""
-    return [tuple(item.default_request.get(name, ZERO).nano for name in NAMES) for item in reversed([*_items(one)])]
+    return [tuple(item.default_request.get(name, ZERO).nano for name in NAMES) for item in reversed([*_items(limits)])]
 
 
 def _back(state: _State, items: Sequence[tuple[int, ...]]) -> _State:
@@ -144,21 +144,21 @@ def _back(state: _State, items: Sequence[tuple[int, ...]]) -> _State:
     return state
 
 
-def _items(one: Limits) -> Iterator[ParsedItem]:
-    return (item for item in one.items if item.type == "Container")
+def _items(limits: Limits) -> Iterator[ParsedItem]:
+    return (item for item in limits.items if item.type == "Container")
 
 
-def _own(one: Limits, item: ParsedItem) -> ShareBounds:
+def _own(limits: Limits, item: ParsedItem) -> ShareBounds:
     return ShareBounds(
-        {name: _bound(one, item, "min", name) for name in NAMES},
-        {name: _bound(one, item, "defaultRequest", name) for name in NAMES},
+        {name: _bound(limits, item, "min", name) for name in NAMES},
+        {name: _bound(limits, item, "defaultRequest", name) for name in NAMES},
     )
 
 
-def _bound(one: Limits, item: ParsedItem, field: str, name: str) -> Sourced:
+def _bound(limits: Limits, item: ParsedItem, field: str, name: str) -> Sourced:
     """An absent amount is zero."""
     quantity = (item.min if field == "min" else item.default_request).get(name)
-    return (ZERO, _NOWHERE) if quantity is None else (quantity, one.origin(item, field, name))
+    return (ZERO, _NOWHERE) if quantity is None else (quantity, limits.origin(item, field, name))
 
 
 def _largest(a: Sourced, b: Sourced) -> Sourced:

@@ -42,12 +42,12 @@ def action_faults(spec: Step, path: str, flags: Flags) -> Iterator[WebhookError]
     yield from _param_faults(spec, params, path)
     yield from type_faults(params, f"{path}.params")
     yield from declaration_faults(params, path, enum=True)
-    results = {one.name for one in spec.results or ()}
+    results = {result.name for result in spec.results or ()}
     for prefix in ("step.results", "results"):
-        if said := unknown(spec.script, prefix, results, dimmed):
-            yield WebhookError(said, f"{path}.script", _UNDECLARED)
+        if words := unknown(spec.script, prefix, results, dimmed):
+            yield WebhookError(words, f"{path}.script", _UNDECLARED)
     yield from result_faults.of_step(spec.results, f"{path}.results")
-    yield from _mount_faults(spec, {one.name for one in params}, path)
+    yield from _mount_faults(spec, {param.name for param in params}, path)
 
 
 def _texts(spec: Step) -> Iterator[tuple[str, str]]:
@@ -55,37 +55,41 @@ def _texts(spec: Step) -> Iterator[tuple[str, str]]:
     yield "script", spec.script
     yield from ((f"command[{index}]", word) for index, word in enumerate(spec.command or ()))
     yield from ((f"args[{index}]", word) for index, word in enumerate(spec.args or ()))
-    yield from ((keyed("env", one.name), one.value) for one in spec.env or ())
-    yield from ((f"volumeMounts[{index}]", one.name) for index, one in enumerate(spec.volume_mounts or ()))
+    yield from ((keyed("env", variable.name), variable.value) for variable in spec.env or ())
+    yield from (
+        (f"volumeMounts[{index}]", volume_mount.name) for index, volume_mount in enumerate(spec.volume_mounts or ())
+    )
 
 
 def _param_faults(spec: Step, params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
-    names, lists = {one.name for one in params}, {one.name for one in of_type(params, "array")}
+    names, lists = {param.name for param in params}, {declaration.name for declaration in of_type(params, "array")}
     objects = of_type(params, "object")
-    whole = {one.name for one in objects}
+    whole = {declaration.name for declaration in objects}
     for field, text in _texts(spec):
         shown = shown_of(field)
-        for said in _undeclared(text, names, objects, shown):
-            yield WebhookError(said, f"{path}.{field}", _UNDECLARED)
+        for words in _undeclared(text, names, objects, shown):
+            yield WebhookError(words, f"{path}.{field}", _UNDECLARED)
         judge = not_isolated if field.startswith(("command[", "args[")) else prohibited
-        for said in {entire(text, "params", whole, shown), judge(text, "params", lists, shown)} - {""}:
-            yield WebhookError(said, f"{path}.{field}", _MISUSED)
+        for words in {entire(text, "params", whole, shown), judge(text, "params", lists, shown)} - {""}:
+            yield WebhookError(words, f"{path}.{field}", _MISUSED)
     yield from bare_objects(params, path)
 
 
 def _undeclared(text: str, names: Collection[str], objects: Sequence[Declaration], shown: Shown) -> Iterator[str]:
     judged = [unknown(text, "params", names, shown)]
-    judged += [unknown(text, rf"params\.{one.name}", one.properties or (), shown) for one in objects]
+    judged += [
+        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), shown) for declaration in objects
+    ]
     yield from filter(None, judged)
 
 
 def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
     """A StepAction knows no volume: it is given the name of one."""
-    for index, one in enumerate(spec.volume_mounts or ()):
+    for index, volume_mount in enumerate(spec.volume_mounts or ()):
         where = f"{path}.volumeMounts[{index}]"
-        if [mention.written for mention in mentions(one.name, "params")] != [one.name]:
+        if [mention.written for mention in mentions(volume_mount.name, "params")] != [volume_mount.name]:
             detail = "expect the Name to be a single param reference"
-            yield WebhookError(f"invalid value: {one.name}", f"{where}.name", "tekton/mount", detail)
+            yield WebhookError(f"invalid value: {volume_mount.name}", f"{where}.name", "tekton/mount", detail)
             return
-        if said := unknown(one.name, "params", names, str):
-            yield WebhookError(said, where, _UNDECLARED)
+        if text := unknown(volume_mount.name, "params", names, str):
+            yield WebhookError(text, where, _UNDECLARED)

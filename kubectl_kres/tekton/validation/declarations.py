@@ -47,9 +47,9 @@ def type_of(value: Any) -> str:
 
     Source: v1/param_types.go UnmarshalJSON.
     """
-    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return "array"
-    if isinstance(value, Mapping) and all(isinstance(one, str) for one in value.values()):
+    if isinstance(value, Mapping) and all(isinstance(item, str) for item in value.values()):
         return "object"
     return "string"
 
@@ -72,46 +72,46 @@ def with_given(
     tasks: of an embedded Pipeline, which all know what any of them is given. Source: v1/taskrun_validation.go
     createParamSpecFromParam, combineParamSpec; pipelinerun_validation.go appendPipelineTaskParams.
     """
-    found = {one.name: _given(one) for one in given or ()}
-    bare = [*_combine(found, params)]
+    result = {param.name: _given(param) for param in given or ()}
+    bare = [*_combine(result, params)]
     for task in tasks or ():
         for param in task.params or ():
-            held, new = found.get(param.name), _given(param)
-            if held is not None and new.properties is not None:
-                new = held._replace(properties={**(held.properties or {}), **new.properties})
-            found[param.name] = held if held is not None and new.properties is None else new
-        bare += _combine(found, declared(task.task_spec.params) if task.task_spec is not None else ())
-    return tuple(found.values()), tuple(bare)
+            declaration, new = result.get(param.name), _given(param)
+            if declaration is not None and new.properties is not None:
+                new = declaration._replace(properties={**(declaration.properties or {}), **new.properties})
+            result[param.name] = declaration if declaration is not None and new.properties is None else new
+        bare += _combine(result, declared(task.task_spec.params) if task.task_spec is not None else ())
+    return tuple(result.values()), tuple(bare)
 
 
-def _combine(found: dict[str, Declaration], params: Sequence[Declaration]) -> Iterator[str]:
+def _combine(mapping: dict[str, Declaration], params: Sequence[Declaration]) -> Iterator[str]:
     """Puts what is declared beside what is given; the names of objects without properties."""
-    for one in params:
-        held = found.get(one.name)
-        if held is None:
-            found[one.name] = one
-        elif (one.default == "object" or held.type == "object") and one.properties is None:
-            yield one.name
-        elif held.type == "object":
-            found[one.name] = held._replace(properties=one.properties)
+    for param in params:
+        declaration = mapping.get(param.name)
+        if declaration is None:
+            mapping[param.name] = param
+        elif (param.default == "object" or declaration.type == "object") and param.properties is None:
+            yield param.name
+        elif declaration.type == "object":
+            mapping[param.name] = declaration._replace(properties=param.properties)
 
 
 def of_type(params: Sequence[Declaration], kind: str) -> tuple[Declaration, ...]:
     """The parameters of a type."""
-    return tuple(one for one in params if one.type == kind)
+    return tuple(param for param in params if param.type == kind)
 
 
 def type_faults(params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
     """Types that there are not, or that the default is not of. Source: v1/task_validation.go ValidateType."""
-    for one in params:
-        if one.type not in TYPES:
-            yield WebhookError(f"invalid value: {one.type}", f"{path}.{one.name}.type", _RULE)
-        elif one.default and one.default != one.type:
-            text = f'"{one.type}" type does not match default value\'s type: "{one.default}"'
-            yield from (WebhookError(text, f"{path}.{one.name}.{field}", _RULE) for field in ("type", "default.type"))
-        elif odd := [key for key, kind in sorted((one.properties or {}).items()) if kind != "string"]:
+    for param in params:
+        if param.type not in TYPES:
+            yield WebhookError(f"invalid value: {param.type}", f"{path}.{param.name}.type", _RULE)
+        elif param.default and param.default != param.type:
+            text = f'"{param.type}" type does not match default value\'s type: "{param.default}"'
+            yield from (WebhookError(text, f"{path}.{param.name}.{field}", _RULE) for field in ("type", "default.type"))
+        elif odd := [key for key, kind in sorted((param.properties or {}).items()) if kind != "string"]:
             text = f"The value type specified for these keys [{' '.join(odd)}] is invalid"
-            yield WebhookError(text, f"{path}.{one.name}.properties", _RULE)
+            yield WebhookError(text, f"{path}.{param.name}.properties", _RULE)
 
 
 def declaration_faults(params: Sequence[Declaration], path: str, *, enum: bool) -> Iterator[WebhookError]:
@@ -120,11 +120,11 @@ def declaration_faults(params: Sequence[Declaration], path: str, *, enum: bool) 
     enum: whether values may be limited to some. Source: v1/task_validation.go ValidateParameterVariables.
     """
     yield from repeated_faults(params, path, enum=enum)
-    plain = sorted({one.name for one in params if one.type != "object" and not _NAME.fullmatch(one.name)})
+    plain = sorted({param.name for param in params if param.type != "object" and not _NAME.fullmatch(param.name)})
     if plain:
         text = f"The format of following array and string variable names is invalid: [{' '.join(plain)}]"
         yield WebhookError(text, f"{path}.params", _RULE, _RULES_OF_NAMES)
-    odd = {one.name: _odd_keys(one) for one in of_type(params, "object")}
+    odd = {declaration.name: _odd_keys(declaration) for declaration in of_type(params, "object")}
     odd = {name: keys for name, keys in sorted(odd.items()) if keys or not _OBJECT_NAME.fullmatch(name)}
     if odd:
         shown = " ".join(f"{name}:[{' '.join(keys)}]" for name, keys in odd.items())
@@ -134,26 +134,26 @@ def declaration_faults(params: Sequence[Declaration], path: str, *, enum: bool) 
 
 def repeated_faults(params: Sequence[Declaration], path: str, *, enum: bool) -> Iterator[WebhookError]:
     """Parameters that are there twice, or have permitted values that cannot be. Source: v1/param_types.go."""
-    for name, times in Counter(one.name for one in params).items():
+    for name, times in Counter(param.name for param in params).items():
         if times > 1:
             yield WebhookError("parameter appears more than once", keyed(f"{path}.params", name), "tekton/given-twice")
-    for one in params:
-        if one.enum:
-            yield from _enum_faults(one, keyed(f"{path}.params", one.name), enum=enum)
+    for param in params:
+        if param.enum:
+            yield from _enum_faults(param, keyed(f"{path}.params", param.name), enum=enum)
 
 
 def bare_objects(params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
     """Objects without properties. Source: v1/task_validation.go ValidateObjectParamsHaveProperties."""
-    for one in of_type(params, "object"):
-        if one.properties is None:
-            yield WebhookError("missing field(s)", f"{path}.{one.name}.properties", _RULE)
+    for declaration in of_type(params, "object"):
+        if declaration.properties is None:
+            yield WebhookError("missing field(s)", f"{path}.{declaration.name}.properties", _RULE)
 
 
 def _declared(param: Param) -> Declaration:
     default = "" if param.default is None else type_of(param.default)
     properties = None
     if param.properties is not None:
-        properties = {key: _property(held) or "string" for key, held in param.properties.items()}
+        properties = {key: _property(item) or "string" for key, item in param.properties.items()}
     kind = param.type or ("object" if properties is not None else default or "string")
     text = "" if param.default is None or default != "string" else text_of(param.default)
     keys = tuple(param.default) if default == "object" else ()
@@ -161,8 +161,8 @@ def _declared(param: Param) -> Declaration:
     return Declaration(param.name, kind, default, text, properties or None, param.enum or (), keys)
 
 
-def _property(held: Any) -> str:
-    return str(held.get("type") or "") if isinstance(held, Mapping) else ""
+def _property(value: Any) -> str:
+    return str(value.get("type") or "") if isinstance(value, Mapping) else ""
 
 
 def _given(param: Param) -> Declaration:
@@ -172,18 +172,18 @@ def _given(param: Param) -> Declaration:
     return Declaration(param.name, kind, kind, text, properties)
 
 
-def _enum_faults(one: Declaration, path: str, *, enum: bool) -> Iterator[WebhookError]:
+def _enum_faults(declaration: Declaration, path: str, *, enum: bool) -> Iterator[WebhookError]:
     if not enum:
         text = "feature flag `enable-param-enum` should be set to true to use Enum"
         yield WebhookError(text, path, "tekton/api-fields")
-    if one.type != "string":
+    if declaration.type != "string":
         yield WebhookError("enum can only be set with string type param", path, _RULE)
-    for value, times in Counter(one.enum).items():
+    for value, times in Counter(declaration.enum).items():
         if times > 1:
             yield WebhookError(f"parameter enum value {value} appears more than once", path, _RULE)
-    if one.text and one.text not in one.enum:
-        yield WebhookError(f"param default value {one.text} not in the enum list", path, _RULE)
+    if declaration.text and declaration.text not in declaration.enum:
+        yield WebhookError(f"param default value {declaration.text} not in the enum list", path, _RULE)
 
 
-def _odd_keys(one: Declaration) -> list[str]:
-    return sorted(key for key in one.properties or {} if not _OBJECT_NAME.fullmatch(key))
+def _odd_keys(declaration: Declaration) -> list[str]:
+    return sorted(key for key in declaration.properties or {} if not _OBJECT_NAME.fullmatch(key))

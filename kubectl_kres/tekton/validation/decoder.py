@@ -59,37 +59,39 @@ def fault_in(raw: Mapping[str, Any]) -> DecoderFault | None:
 
 
 def _mistyped(value: Any, at: ValuePlace, go: str) -> DecoderFault:
-    found = json_type(value)
-    text = at.unfit(value, go, number=found == "number" and go.startswith("int"))
-    return DecoderFault(text, at.path, str(value) if found in {"number", "string", "bool"} else found)
+    name = json_type(value)
+    text = at.unfit(value, go, number=name == "number" and go.startswith("int"))
+    return DecoderFault(text, at.path, str(value) if name in {"number", "string", "bool"} else name)
 
 
 def _faults(value: Any, name: str, at: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
-    held = table().types[name]
-    own = _DECODERS.get(held.kind)
-    if value is None and held.go in _VALUED:
+    go_type = table().types[name]
+    own = _DECODERS.get(go_type.kind)
+    if value is None and go_type.go in _VALUED:
         value = {}
     if own is not None:
         yield from own(value, at)
-    elif value is None or held.kind == "any":
+    elif value is None or go_type.kind == "any":
         return
-    elif json_type(value) != _FORMS.get(held.kind, held.kind) or (held.kind == "int" and not _fits(value, held.more)):
-        yield _mistyped(value, at, held.go)
-    elif held.kind == "struct":
-        yield from _struct(value, held, at, strict=strict)
-    elif held.kind in {"list", "map"}:
-        places = enumerate(value) if held.kind == "list" else sorted(value.items(), key=lambda item: str(item[0]))
-        for place, one in places:
-            yield from _faults(one, held.more, at.within(f"[{place}]"), strict=strict)
+    elif json_type(value) != _FORMS.get(go_type.kind, go_type.kind) or (
+        go_type.kind == "int" and not _fits(value, go_type.more)
+    ):
+        yield _mistyped(value, at, go_type.go)
+    elif go_type.kind == "struct":
+        yield from _struct(value, go_type, at, strict=strict)
+    elif go_type.kind in {"list", "map"}:
+        places = enumerate(value) if go_type.kind == "list" else sorted(value.items(), key=lambda item: str(item[0]))
+        for place, item in places:
+            yield from _faults(item, go_type.more, at.within(f"[{place}]"), strict=strict)
 
 
 _FORMS = {"struct": "object", "map": "object", "list": "array", "int": "number"}
 
 
-def _struct(value: Mapping[str, Any], held: GoType, at: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
-    fields = fields_of(held)
+def _struct(value: Mapping[str, Any], go_type: GoType, at: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
+    fields = fields_of(go_type)
     folded = {field.casefold(): field for field in fields} if strict else {}
-    struct = held.go.rpartition(".")[2]
+    struct = go_type.go.rpartition(".")[2]
     for key in sorted(value, key=str):
         field = key if key in fields else folded.get(str(key).casefold())
         if field is not None:
@@ -99,8 +101,8 @@ def _struct(value: Mapping[str, Any], held: GoType, at: ValuePlace, *, strict: b
             yield from _faults(value[key], name, place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
         elif strict:
             yield DecoderFault(f'json: unknown field "{key}"', f"{at.path}.{key}", str(key))
-    if held.go in _VALUED and not any(str(key).casefold() == "value" for key in value):
-        version = held.go.partition(".")[0]
+    if go_type.go in _VALUED and not any(str(key).casefold() == "value" for key in value):
+        version = go_type.go.partition(".")[0]
         text = f'json: error calling MarshalJSON for type {version}.ParamValue: impossible ParamValues.Type: ""'
         yield DecoderFault(text, f"{at.path}.value", "", _ENCODING)
 

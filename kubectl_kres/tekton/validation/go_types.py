@@ -41,9 +41,9 @@ def table() -> Types:
     return msgspec.json.decode(text, type=Types)
 
 
-def fields_of(held: GoType) -> Mapping[str, str | tuple[str, str]]:
+def fields_of(go_type: GoType) -> Mapping[str, str | tuple[str, str]]:
     """The fields of a struct: the type of each, with what is inlined on the way to it."""
-    fields: Mapping[str, str | tuple[str, str]] = held.more
+    fields: Mapping[str, str | tuple[str, str]] = go_type.more
     return fields
 
 
@@ -58,15 +58,15 @@ def without_nulls(raw: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _filled(value: Any, name: str) -> Any:
-    held = table().types[name]
-    if held.kind == "struct" and isinstance(value, Mapping):
-        fields = fields_of(held)
-        return {key: _filled(one, _type(fields[key])) if key in fields else one for key, one in value.items()}
-    if held.kind == "map" and isinstance(value, Mapping):
-        return {key: _filled(one, held.more) for key, one in value.items()}
-    if held.kind == "list" and isinstance(value, list | tuple):
-        empty = _EMPTY.get(table().types[held.more].kind)
-        return [empty if one is None else _filled(one, held.more) for one in value]
+    go_type = table().types[name]
+    if go_type.kind == "struct" and isinstance(value, Mapping):
+        fields = fields_of(go_type)
+        return {key: _filled(item, _type(fields[key])) if key in fields else item for key, item in value.items()}
+    if go_type.kind == "map" and isinstance(value, Mapping):
+        return {key: _filled(item, go_type.more) for key, item in value.items()}
+    if go_type.kind == "list" and isinstance(value, list | tuple):
+        empty = _EMPTY.get(table().types[go_type.more].kind)
+        return [empty if item is None else _filled(item, go_type.more) for item in value]
     return value
 
 

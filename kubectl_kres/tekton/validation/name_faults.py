@@ -32,10 +32,10 @@ _TWICE = "tekton/given-twice"
 def given_faults(params: Sequence[Param] | None) -> Iterator[WebhookError]:
     """Parameters of a run that are given twice; capitals do not count. Source: v1/taskrun_validation.go."""
     seen: set[str] = set()
-    for one in params or ():
-        if one.name.lower() in seen:
-            yield WebhookError("expected exactly one, got both", f"{keyed('spec.params', one.name)}.name", _TWICE)
-        seen.add(one.name.lower())
+    for param in params or ():
+        if param.name.lower() in seen:
+            yield WebhookError("expected exactly one, got both", f"{keyed('spec.params', param.name)}.name", _TWICE)
+        seen.add(param.name.lower())
 
 
 def binding_faults(spec: Any, kind: str) -> Iterator[WebhookError]:
@@ -43,40 +43,40 @@ def binding_faults(spec: Any, kind: str) -> Iterator[WebhookError]:
 
     Source: v1/workspace_validation.go, taskrun_validation.go, pipelinerun_validation.go.
     """
-    held = spec.get("workspaces") if isinstance(spec, Mapping) else None
+    workspaces = spec.get("workspaces") if isinstance(spec, Mapping) else None
     seen: dict[str, int] = {}
-    for index, one in enumerate(held if isinstance(held, list | tuple) else ()):
-        if not isinstance(one, Mapping):
+    for index, workspace in enumerate(workspaces if isinstance(workspaces, list | tuple) else ()):
+        if not isinstance(workspace, Mapping):
             continue
-        path, name = f"spec.workspaces[{index}]", str(one.get("name", ""))
+        path, name = f"spec.workspaces[{index}]", str(workspace.get("name", ""))
         if name in seen:
             many = f'workspace "{name}" provided by pipelinerun more than once, at index {seen[name]} and {index}'
             text = "expected exactly one, got both" if kind == "TaskRun" else many
             yield WebhookError(text, f"{path}.name", _TWICE)
         seen.setdefault(name, index)
-        yield from _bound(one, path)
+        yield from _bound(workspace, path)
 
 
 def name_faults(name: str, path: str) -> Iterator[WebhookError]:
     """What is no name of an object. Source: apimachinery validation.IsQualifiedName."""
-    found = ",".join(qualified_faults(name))
-    if found:
-        yield WebhookError(f"invalid value: {found}", path, "tekton/name")
+    text = ",".join(qualified_faults(name))
+    if text:
+        yield WebhookError(f"invalid value: {text}", path, "tekton/name")
 
 
-def _bound(one: Mapping[str, Any], path: str) -> Iterator[WebhookError]:
-    if all(value is None or value == "" for value in one.values()):
+def _bound(mapping: Mapping[str, Any], path: str) -> Iterator[WebhookError]:
+    if all(value is None or value == "" for value in mapping.values()):
         yield WebhookError("missing field(s)", path, "tekton/workspace-binding")
         return
-    given = [field for field in _BOUND if one.get(field) is not None]
+    given = [field for field in _BOUND if mapping.get(field) is not None]
     if len(given) != 1:
         text = f"expected exactly one, got {'both' if given else 'neither'}"
         yield from (WebhookError(text, f"{path}.{field}", "tekton/workspace-binding") for field in _VOLUMES)
         return
-    wanted, said = _BOUND[given[0]]
-    held = one[given[0]]
-    if wanted and isinstance(held, Mapping) and not held.get(wanted):
-        yield WebhookError("missing field(s)", f"{path}.{said}", "tekton/workspace-binding")
+    wanted, words = _BOUND[given[0]]
+    result = mapping[given[0]]
+    if wanted and isinstance(result, Mapping) and not result.get(wanted):
+        yield WebhookError("missing field(s)", f"{path}.{words}", "tekton/workspace-binding")
 
 
 def reference_faults(ref: Reference | None, path: str, flags: Flags) -> Iterator[WebhookError]:
@@ -94,7 +94,7 @@ def reference_faults(ref: Reference | None, path: str, flags: Flags) -> Iterator
     yield from _gates(resolver, ref, flags)
     if ref.params and ref.name:
         yield from (
-            WebhookError("expected exactly one, got both", f"{path}.{one}", _ONE_OF) for one in ("name", "params")
+            WebhookError("expected exactly one, got both", f"{path}.{item}", _ONE_OF) for item in ("name", "params")
         )
     if resolver:
         if ref.name and not address:
@@ -108,7 +108,7 @@ def reference_faults(ref: Reference | None, path: str, flags: Flags) -> Iterator
 
 
 def _gates(resolver: str, ref: Reference, flags: Flags) -> Iterator[WebhookError]:
-    for what, held in (("resolver params", ref.params), ("resolver", resolver)):
-        if held and flags.api_fields == "stable":
+    for what, item in (("resolver params", ref.params), ("resolver", resolver)):
+        if item and flags.api_fields == "stable":
             text = f'{what} requires "enable-api-fields" feature gate to be "alpha" or "beta" but it is "stable"'
             yield WebhookError(text, "", "tekton/api-fields")

@@ -48,14 +48,14 @@ def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool =
 def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
     if not LABEL.fullmatch(task.name):
         yield WebhookError(f'invalid value "{task.name}"', f"{path}.name", "tekton/pipeline-task-name", _NAME)
-    held = {
+    result = {
         "taskRef": task.task_ref,
         "taskSpec": task.task_spec,
         "pipelineRef": task.pipeline_ref,
         "pipelineSpec": task.pipeline_spec,
     }
-    given = [name for name, value in held.items() if value is not None]
-    wanted = [name for name in held if flags.api_fields == "alpha" or name.startswith("task")]
+    given = [name for name, value in result.items() if value is not None]
+    wanted = [name for name in result if flags.api_fields == "alpha" or name.startswith("task")]
     if len(given) != 1:
         text = f"expected exactly one, got {'multiple' if given else 'neither'}"
         yield from (WebhookError(text, f"{path}.{name}", "tekton/one-of") for name in given or wanted)
@@ -69,13 +69,15 @@ def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterato
         yield from task_faults(task.task_spec, f"{path}.taskSpec", flags, beta=beta)
     if task.task_ref is not None and not task.task_ref.api_version:
         yield from reference_faults(task.task_ref, f"{path}.taskRef", flags)
-    for place, one in enumerate(task.when or ()):
-        yield from when_faults(one, f"{path}.when[{place}]")
+    for place, when in enumerate(task.when or ()):
+        yield from when_faults(when, f"{path}.when[{place}]")
 
 
 def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
     """A final task can refer to results of tasks, not of its like. Source: validateFinalTasks."""
-    known, final = ({one.name for one in held or ()} for held in (spec.tasks, spec.finally_))
+    known, final = (
+        {pipeline_task.name for pipeline_task in pipeline_tasks or ()} for pipeline_tasks in (spec.tasks, spec.finally_)
+    )
     for param in task.params or ():
         for name in dict.fromkeys(_RESULT.findall(param.value)) if isinstance(param.value, str) else ():
             if name not in known:
@@ -96,7 +98,7 @@ def _order(spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
         graph[task.name] = tuple(waits_for(task))
     if (stuck := ring(graph)) is not None:
         name, after = stuck
-        others = ", ".join(f'"{one}"' for one in after)
+        others = ", ".join(f'"{name}"' for name in after)
         text = f'invalid value: cycle detected; task "{name}" depends on {others}'
         yield WebhookError(text, where, "tekton/cycle")
         return

@@ -65,10 +65,10 @@ def usage_faults(spec: PipelineSpec, *, beta: bool) -> Iterator[WebhookError]:
     params = declared(spec.params)
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
         for index, task in enumerate(tasks or ()):
-            held = task.task_spec
-            if held is not None:
-                steps = template_merge.merged(held.steps, held.step_template, beta=beta)
-                both = (*declared(held.params), *params)
+            task_spec = task.task_spec
+            if task_spec is not None:
+                steps = template_merge.merged(task_spec.steps, task_spec.step_template, beta=beta)
+                both = (*declared(task_spec.params), *params)
                 yield from param_faults(steps, both, f"spec.{field}[{index}]", beta=beta)
         yield from _task_faults(tasks, params, f"spec.{field}")
 
@@ -81,9 +81,9 @@ def inline_faults(run: PipelineRunSpec, spec: PipelineSpec, flags: Flags, *, bet
     params, bare = with_given(run.params, declared(spec.params), spec.tasks)
     yield from (WebhookError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
     for task in spec.tasks or ():
-        held = task.task_spec
-        if held is not None and held.steps:
-            steps = template_merge.merged(held.steps, held.step_template, beta=beta)
+        task_spec = task.task_spec
+        if task_spec is not None and task_spec.steps:
+            steps = template_merge.merged(task_spec.steps, task_spec.step_template, beta=beta)
             yield from type_faults(params, "spec")
             yield from declaration_faults(params, "spec", enum=flags.param_enum)
             yield from use_faults(steps, params, "spec")
@@ -98,17 +98,20 @@ def _task_faults(
     tasks: Sequence[PipelineTask] | None, params: Sequence[Declaration], path: str
 ) -> Iterator[WebhookError]:
     """What tasks are given. Source: v1/param_types.go validatePipelineParametersVariablesInTaskParameters."""
-    names, lists = frozenset(one.name for one in params), frozenset(one.name for one in of_type(params, "array"))
+    names, lists = (
+        frozenset(param.name for param in params),
+        frozenset(declaration.name for declaration in of_type(params, "array")),
+    )
     # An object without keys is not looked for.
-    known = _Known(names, lists, [one for one in of_type(params, "object") if one.properties])
+    known = _Known(names, lists, [declaration for declaration in of_type(params, "object") if declaration.properties])
     yield from _given_twice(tasks, path)
     for index, task in enumerate(tasks or ()):
         where = f"{path}[{index}]"
         for param in task.params or ():
             yield from _param(param, known, keyed(f"{where}.params", param.name))
         yield from _matrix(task.matrix or Matrix(), known, where)
-        for place, one in enumerate(task.when or ()):
-            yield from _when(one, known, f"{where}.when[{place}]")
+        for place, when in enumerate(task.when or ()):
+            yield from _when(when, known, f"{where}.when[{place}]")
 
 
 def _given_twice(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[WebhookError]:
@@ -124,20 +127,22 @@ def _given_twice(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[We
 def _prefixes(task: PipelineTask, path: str) -> Iterator[WebhookError]:
     """Variables that there are none of. Source: v1/pipeline_validation.go validateVarSubstitutionExpressions."""
     matrix = task.matrix or Matrix()
-    held = [(f"{keyed('params', one.name)}.value", _words(one.value)) for one in task.params or ()]
-    held += [(f"when[{place}]", [one.input, *(one.values or ())]) for place, one in enumerate(task.when or ())]
-    held += [(f"{keyed('matrix.params', one.name)}.value", _words(one.value)) for one in matrix.params or ()]
+    pairs = [(f"{keyed('params', param.name)}.value", _words(param.value)) for param in task.params or ()]
+    pairs += [(f"when[{place}]", [when.input, *(when.values or ())]) for place, when in enumerate(task.when or ())]
+    pairs += [(f"{keyed('matrix.params', param.name)}.value", _words(param.value)) for param in matrix.params or ()]
     for place, include in enumerate(matrix.include or ()):
         params = include.params or ()
-        held += [(f"matrix.include[{place}].{keyed('params', one.name)}.value", _words(one.value)) for one in params]
-    for field, texts in held:
+        pairs += [
+            (f"matrix.include[{place}].{keyed('params', param.name)}.value", _words(param.value)) for param in params
+        ]
+    for field, texts in pairs:
         for match in (match for text in texts for match in _REFERENCE.finditer(text)):
             if match[1].split(".")[0] not in _PREFIXES:
-                said = (
+                text = (
                     f'invalid value: invalid variable reference "{match[0]}", must start with a valid prefix: params, '
                     "tasks, finally, context, workspaces, or results; if you meant a shell variable, use ${VAR} instead"
                 )
-                yield WebhookError(said, f"{path}.{field}", "tekton/variable-use")
+                yield WebhookError(text, f"{path}.{field}", "tekton/variable-use")
 
 
 def _context(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[WebhookError]:
@@ -148,8 +153,8 @@ def _context(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[Webhoo
     given += [param for include in matrix.include or () for param in include.params or ()]
     for text in (text for param in given for text in _words(param.value)):
         for prefix, known in _CONTEXT.items():
-            if said := unknown(text, prefix, known, dimmed):
-                yield WebhookError(said, f"{path}.value", "tekton/undeclared")
+            if words := unknown(text, prefix, known, dimmed):
+                yield WebhookError(words, f"{path}.value", "tekton/undeclared")
 
 
 def _words(value: Any) -> list[str]:
@@ -168,8 +173,8 @@ def _param(param: Param, known: _Known, path: str) -> Iterator[WebhookError]:
         for key, text in param.value.items():
             yield from _text(text, known, keyed(f"{path}.properties", key))
     elif isinstance(param.value, str) and _WHOLE.fullmatch(param.value):
-        if said := unknown(param.value, "params", known.names, dimmed):
-            yield WebhookError(said, path, "tekton/undeclared")
+        if words := unknown(param.value, "params", known.names, dimmed):
+            yield WebhookError(words, path, "tekton/undeclared")
     elif isinstance(param.value, str):
         yield from _text(param.value, known, path)
 
@@ -184,9 +189,9 @@ def _matrix(matrix: Matrix, known: _Known, path: str) -> Iterator[WebhookError]:
             yield from _text(text, known, f"{keyed(f'{path}.matrix.params', param.name)}.value[{index}]", alone=True)
 
 
-def _when(one: When, known: _Known, path: str) -> Iterator[WebhookError]:
-    yield from _text(one.input, known, f"{path}.input")
-    for text in one.values or ():
+def _when(when: When, known: _Known, path: str) -> Iterator[WebhookError]:
+    yield from _text(when.input, known, f"{path}.input")
+    for text in when.values or ():
         alone = text.removeprefix("$(params.").removesuffix("[*])") in known.lists
         yield from _text(text, known, f"{path}.values", alone=alone)
 
@@ -194,9 +199,12 @@ def _when(one: When, known: _Known, path: str) -> Iterator[WebhookError]:
 def _text(text: str, known: _Known, path: str, *, alone: bool = False) -> Iterator[WebhookError]:
     """``alone``: a list may stand there, by itself."""
     undeclared = [unknown(text, "params", known.names, dimmed)]
-    undeclared += [unknown(text, rf"params\.{one.name}", one.properties or (), dimmed) for one in known.objects]
+    undeclared += [
+        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), dimmed)
+        for declaration in known.objects
+    ]
     judge = not_isolated if alone else prohibited
-    misused = [entire(text, "params", {one.name for one in known.objects}, dimmed)]
+    misused = [entire(text, "params", {declaration.name for declaration in known.objects}, dimmed)]
     misused.append(judge(text, "params", known.lists, dimmed))
-    yield from (WebhookError(said, path, "tekton/undeclared") for said in undeclared if said)
-    yield from (WebhookError(said, path, "tekton/variable-use") for said in misused if said)
+    yield from (WebhookError(text, path, "tekton/undeclared") for text in undeclared if text)
+    yield from (WebhookError(text, path, "tekton/variable-use") for text in misused if text)

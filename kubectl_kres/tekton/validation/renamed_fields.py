@@ -54,9 +54,9 @@ def _overrides(spec: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path, str
 
 
 def _each(spec: Any, field: str, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
-    held = spec.get(field) if isinstance(spec, Mapping) else None
-    for index, one in enumerate(held if isinstance(held, list) else ()):
-        yield from _resources(one, (*path, field, index), beta=beta)
+    result = spec.get(field) if isinstance(spec, Mapping) else None
+    for index, item in enumerate(result if isinstance(result, list) else ()):
+        yield from _resources(item, (*path, field, index), beta=beta)
 
 
 def _resources(container: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
@@ -92,6 +92,6 @@ def _tasks(spec: Any, path: str) -> Iterator[str]:
 
 
 def _held(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
-    held = spec.get(field)
-    if isinstance(held, Mapping) and held.get(_FIELD) is not None:
+    result = spec.get(field)
+    if isinstance(result, Mapping) and result.get(_FIELD) is not None:
         yield f"{path}.{field}.{_FIELD}"

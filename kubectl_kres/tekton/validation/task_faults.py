@@ -63,7 +63,7 @@ def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Ite
         yield from (_artifacts(where),) if early else _step(step, where, flags)
         yield from result_faults.of_step(step.results, f"{path}.steps.results[{index}]")
         yield from (
-            fault for place, one in enumerate(step.when or ()) for fault in when_faults(one, f"{where}.when[{place}]")
+            fault for place, when in enumerate(step.when or ()) for fault in when_faults(when, f"{where}.when[{place}]")
         )
 
 
@@ -115,22 +115,22 @@ def _step(step: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
         yield WebhookError(f'invalid value "{step.name}"', f"{path}.name", "tekton/step-name", _NAME)
     yield from mount_faults(step.volume_mounts, path)
     yield from windows_faults(step.script, flags)
-    for what, held in (("stdout", step.stdout_config), ("stderr", step.stderr_config)):
-        if held is not None:
+    for what, item in (("stdout", step.stdout_config), ("stderr", step.stderr_config)):
+        if item is not None:
             yield from _alpha(f"step {what} stream support", flags)
     yield from place_faults(step, path)
 
 
-def when_faults(one: When, path: str) -> Iterator[WebhookError]:
+def when_faults(when: When, path: str) -> Iterator[WebhookError]:
     """A condition of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
-    if one.cel:
+    if when.cel:
         return
-    if one == When():
+    if when == When():
         yield WebhookError("missing field(s)", path, "tekton/when")
-    elif one.operator not in {"in", "notin"}:
-        text = f'operator "{one.operator}" is not recognized. valid operators: in,notin'
+    elif when.operator not in {"in", "notin"}:
+        text = f'operator "{when.operator}" is not recognized. valid operators: in,notin'
         yield WebhookError(f"invalid value: {text}", path, "tekton/when")
-    elif not one.values:
+    elif not when.values:
         yield WebhookError("invalid value: expecting non-empty values field", path, "tekton/when")
 
 
@@ -146,9 +146,9 @@ def _referring(step: Step, path: str) -> Iterator[WebhookError]:
         "volumeMounts": ("volumeMounts", step.volume_mounts),
         "results": ("results", step.results),
     }
-    for field, (said, held) in taken.items():
-        if held:
-            yield WebhookError(f"{said} cannot be used with Ref", f"{path}.{field}", "tekton/step-ref")
+    for field, (name, declared_results) in taken.items():
+        if declared_results:
+            yield WebhookError(f"{name} cannot be used with Ref", f"{path}.{field}", "tekton/step-ref")
 
 
 def sidecar_faults(sidecar: Sidecar, path: str) -> Iterator[WebhookError]:

@@ -28,7 +28,7 @@ def texts(step: Step) -> Iterator[tuple[str, str]]:
     yield "script", step.script
     yield from ((f"command[{index}]", word) for index, word in enumerate(step.command or ()))
     yield from ((f"args[{index}]", word) for index, word in enumerate(step.args or ()))
-    yield from ((keyed("env", one.name), one.value) for one in step.env or ())
+    yield from ((keyed("env", variable.name), variable.value) for variable in step.env or ())
 
 
 def shown_of(field: str) -> Shown:
@@ -38,17 +38,19 @@ def shown_of(field: str) -> Shown:
 
 def mounts(step: Step, fields: tuple[str, str, str]) -> Iterator[tuple[str, str]]:
     """The texts of mounts; how their fields are called depends on who asks."""
-    for index, one in enumerate(step.volume_mounts or ()):
-        for field, text in zip(fields, (one.name, one.mount_path, one.sub_path), strict=True):
+    for index, volume_mount in enumerate(step.volume_mounts or ()):
+        for field, text in zip(
+            fields, (volume_mount.name, volume_mount.mount_path, volume_mount.sub_path), strict=True
+        ):
             yield f"volumeMount[{index}].{field}", text
 
 
 def use_faults(steps: Sequence[Step], params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
     """Lists where one text is wanted, or beside other text. Source: v1/task_validation.go validateArrayUsage."""
-    lists = {one.name for one in of_type(params, "array")}
+    lists = {declaration.name for declaration in of_type(params, "array")}
     for index, step in enumerate(steps):
-        for field, said in _misused(step, lists):
-            yield WebhookError(said, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
+        for field, text in _misused(step, lists):
+            yield WebhookError(text, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
 
 
 def param_faults(
@@ -58,17 +60,17 @@ def param_faults(
 
     Source: v1/task_validation.go ValidateUsageOfDeclaredParameters.
     """
-    names = {one.name for one in params}
+    names = {param.name for param in params}
     yield from _unknown(steps, "params", names, path, beta=beta)
     objects = of_type(params, "object")
-    for one in objects:
-        keys = set(one.properties or ())
-        yield from _unknown(steps, rf"params\.{_pattern(one.name)}", keys, path, beta=beta)
-    whole = {one.name for one in objects}
+    for declaration in objects:
+        keys = set(declaration.properties or ())
+        yield from _unknown(steps, rf"params\.{_pattern(declaration.name)}", keys, path, beta=beta)
+    whole = {declaration.name for declaration in objects}
     for index, step in enumerate(steps):
         for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
-            if said := entire(text, "params", whole, shown_of(field)):
-                yield WebhookError(said, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
+            if words := entire(text, "params", whole, shown_of(field)):
+                yield WebhookError(words, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
     yield from bare_objects(params, path)
 
 
@@ -85,14 +87,14 @@ def result_faults(
 
     Source: v1/task_validation.go validateTaskResultsVariables, ValidateStepResultsVariables.
     """
-    declared = {one.name for one in results or ()}
+    declared = {result.name for result in results or ()}
     for index, step in enumerate(steps):
         where = f"{path}.steps[{index}].script"
-        if said := unknown(step.script, "results", declared, dimmed, named=beta):
-            yield WebhookError(said, where, _UNDECLARED)
-        own = {one.name for one in step.results or ()}
-        if own and (said := unknown(step.script, "step.results", own, dimmed)):
-            yield WebhookError(said, where, _UNDECLARED)
+        if text := unknown(step.script, "results", declared, dimmed, named=beta):
+            yield WebhookError(text, where, _UNDECLARED)
+        own = {result.name for result in step.results or ()}
+        if own and (text := unknown(step.script, "step.results", own, dimmed)):
+            yield WebhookError(text, where, _UNDECLARED)
 
 
 def place_faults(step: Step, path: str) -> Iterator[WebhookError]:
@@ -102,39 +104,39 @@ def place_faults(step: Step, path: str) -> Iterator[WebhookError]:
     """
     early = [("name", step.name), ("image", step.image), ("imagePullPolicy", step.image_pull_policy)]
     early.append(("workingDir", step.working_dir))
-    for one in step.volume_mounts or ():
-        early += [("volumeMounts.name", one.name), ("volumeMounts.mountPath", one.mount_path)]
-        early.append(("volumeMounts.subPath", one.sub_path))
+    for volume_mount in step.volume_mounts or ():
+        early += [("volumeMounts.name", volume_mount.name), ("volumeMounts.mountPath", volume_mount.mount_path)]
+        early.append(("volumeMounts.subPath", volume_mount.sub_path))
     for field, text in (*early, ("script", step.script)):
         if _mentions_result(text):
-            said = "stepResult substitutions are only allowed in env, command and args. Found usage in"
-            yield WebhookError(said, f"{path}.{field}", _MISUSED)
+            words = "stepResult substitutions are only allowed in env, command and args. Found usage in"
+            yield WebhookError(words, f"{path}.{field}", _MISUSED)
     for field, text in early:
         if _ARTIFACTS in text or _ARTIFACT.search(text):
-            said = "stepArtifact substitutions are only allowed in env, command, args and script. Found usage in"
-            yield WebhookError(said, f"{path}.{field}", _MISUSED)
+            words = "stepArtifact substitutions are only allowed in env, command, args and script. Found usage in"
+            yield WebhookError(words, f"{path}.{field}", _MISUSED)
 
 
 def _unknown(
     steps: Sequence[Step], prefix: str, known: Collection[str], path: str, *, beta: bool
 ) -> Iterator[WebhookError]:
     for index, step in enumerate(steps):
-        held = (*texts(step), *mounts(step, ("name", "MountPath", "SubPath")), ("onError", step.on_error))
-        for field, text in held:
-            if said := unknown(text, prefix, known, shown_of(field), named=beta and field == "script"):
-                yield WebhookError(said, f"{path}.steps[{index}].{field}", _UNDECLARED)
+        result = (*texts(step), *mounts(step, ("name", "MountPath", "SubPath")), ("onError", step.on_error))
+        for field, text in result:
+            if words := unknown(text, prefix, known, shown_of(field), named=beta and field == "script"):
+                yield WebhookError(words, f"{path}.steps[{index}].{field}", _UNDECLARED)
 
 
 def _misused(step: Step, lists: Collection[str]) -> Iterator[tuple[str, str]]:
     for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
         judge = not_isolated if field.startswith(("command[", "args[")) else prohibited
-        if said := judge(text, "params", lists, shown_of(field)):
-            yield field, said
+        if words := judge(text, "params", lists, shown_of(field)):
+            yield field, words
 
 
 def _nested(index: int, count: int) -> str:
     """The path of a step where all that was found before is put below each step that follows."""
-    return ".".join(f"steps[{one}]" for one in range(count - 1, index - 1, -1))
+    return ".".join(f"steps[{number}]" for number in range(count - 1, index - 1, -1))
 
 
 def _pattern(name: str) -> str:

@@ -43,8 +43,8 @@ def mentions(text: str, prefix: str) -> Iterator[Mention]:
     while opening is not None and match is not None:
         closing, start = _CLOSING[match[1]], match.end()
         if ends.get(closing, -1) < start:
-            found = text.find(closing, start)
-            ends[closing] = len(text) if found < 0 else found
+            number = text.find(closing, start)
+            ends[closing] = len(text) if number < 0 else number
         end = ends[closing]
         closed = end < len(text) and "\n" not in text[start : min(end, start + _LONGEST)] and end - start <= _LONGEST
         if closed:
@@ -73,8 +73,8 @@ def prohibited(text: str, prefix: str, lists: Collection[str], shown: Shown) -> 
 
 def entire(text: str, prefix: str, objects: Collection[str], shown: Shown) -> str:
     """What is said of an object that is named without a key; empty: nothing."""
-    found = (one.name.removesuffix(_WHOLE) for one in mentions(text, prefix))
-    return _wrong_type(text, shown) if any(name in objects for name in found) else ""
+    result = (mention.name.removesuffix(_WHOLE) for mention in mentions(text, prefix))
+    return _wrong_type(text, shown) if any(name in objects for name in result) else ""
 
 
 def not_isolated(text: str, prefix: str, lists: Collection[str], shown: Shown) -> str:
@@ -99,11 +99,11 @@ def dimmed(text: str) -> str:
 def _names(text: str, prefix: str, shown: Shown) -> tuple[list[str], str]:
     """The variables' names, without the key of an object, and what is said of names with too many parts."""
     names: list[str] = []
-    for name, dotted in dict.fromkeys((one.name, one.dotted) for one in mentions(text, prefix)):
+    for name, dotted in dict.fromkeys((mention.name, mention.dotted) for mention in mentions(text, prefix)):
         parts = name.split(".") if dotted else [name]
         if len(parts) > _PARTS:
-            said = f'Only two dot-separated components after the prefix "{prefix}" are allowed.'
-            return names, f'Invalid referencing of parameters in "{shown(text)}"! {said}'
+            words = f'Only two dot-separated components after the prefix "{prefix}" are allowed.'
+            return names, f'Invalid referencing of parameters in "{shown(text)}"! {words}'
         names.append(parts[0])
     return names, ""
 

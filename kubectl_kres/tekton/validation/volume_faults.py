@@ -16,11 +16,11 @@ _VOLUME, _MOUNT, _TWICE = "tekton/volume", "tekton/mount", "tekton/given-twice"
 def volume_faults(volumes: Sequence[Named] | None, path: str) -> Iterator[WebhookError]:
     """Volumes with a name that is taken. Source: v1/task_validation.go ValidateVolumes."""
     names: set[str] = set()
-    for index, one in enumerate(volumes or ()):
-        if one.name in names:
-            text = f"multiple volumes with same name {quote(one.name)}"
+    for index, volume in enumerate(volumes or ()):
+        if volume.name in names:
+            text = f"multiple volumes with same name {quote(volume.name)}"
             yield WebhookError(text, f"{path}[{index}].name", _VOLUME)
-        names.add(one.name)
+        names.add(volume.name)
 
 
 def workspace_faults(spec: TaskSpec, path: str) -> Iterator[WebhookError]:
@@ -29,46 +29,46 @@ def workspace_faults(spec: TaskSpec, path: str) -> Iterator[WebhookError]:
     Source: v1/task_validation.go validateDeclaredWorkspaces.
     """
     names: set[str] = set()
-    held = (*(spec.steps or ()), spec.step_template or Step())
-    mounts = {_clean(mount.mount_path) for step in held for mount in step.volume_mounts or ()}
-    for index, one in enumerate(spec.workspaces or ()):
-        where, mount = f"{path}.workspaces[{index}]", _clean(one.mount_path or f"/workspace/{one.name}")
-        if one.name in names:
-            yield WebhookError(f"workspace name {quote(one.name)} must be unique", f"{where}.name", _TWICE)
+    steps = (*(spec.steps or ()), spec.step_template or Step())
+    mounts = {_clean(mount.mount_path) for step in steps for mount in step.volume_mounts or ()}
+    for index, workspace in enumerate(spec.workspaces or ()):
+        where, mount = f"{path}.workspaces[{index}]", _clean(workspace.mount_path or f"/workspace/{workspace.name}")
+        if workspace.name in names:
+            yield WebhookError(f"workspace name {quote(workspace.name)} must be unique", f"{where}.name", _TWICE)
         if mount in mounts:
             yield WebhookError(f"workspace mount path {quote(mount)} must be unique", f"{where}.mountpath", _TWICE)
-        names.add(one.name)
+        names.add(workspace.name)
         mounts.add(mount)
 
 
 def usage_faults(spec: TaskSpec, path: str, flags: Flags) -> Iterator[WebhookError]:
     """Workspaces that a step or sidecar has for itself. Source: v1/task_validation.go validateWorkspaceUsages."""
-    names = {one.name for one in spec.workspaces or ()}
+    names = {workspace.name for workspace in spec.workspaces or ()}
     used = {
-        "step": [one.workspaces or () for one in spec.steps or ()],
-        "sidecar": [one.workspaces or () for one in spec.sidecars or ()],
+        "step": [step.workspaces or () for step in spec.steps or ()],
+        "sidecar": [sidecar.workspaces or () for sidecar in spec.sidecars or ()],
     }
-    for role, held in used.items():
-        for index, workspaces in enumerate(held):
+    for role, pairs in used.items():
+        for index, workspaces in enumerate(pairs):
             if workspaces and flags.api_fields == "stable":
                 text = f'{role} workspaces requires "enable-api-fields" feature gate to be "alpha" or "beta" but it is'
                 yield WebhookError(f'{text} "stable"', "", "tekton/api-fields")
-            for place, one in enumerate(workspaces):
-                if one.name not in names:
+            for place, workspace in enumerate(workspaces):
+                if workspace.name not in names:
                     where = f"{path}.{role}s[{index}].workspaces[{place}].name"
-                    yield WebhookError(f"undefined workspace {quote(one.name)}", where, "tekton/undeclared")
+                    yield WebhookError(f"undefined workspace {quote(workspace.name)}", where, "tekton/undeclared")
 
 
 def mount_faults(mounts: Sequence[VolumeMount] | None, path: str) -> Iterator[WebhookError]:
     """Mounts where Tekton's own are. Source: v1/container_validation.go Step.Validate."""
-    for index, one in enumerate(mounts or ()):
-        where, clean = f"{path}.volumeMounts[{index}]", _clean(one.mount_path)
+    for index, mount in enumerate(mounts or ()):
+        where, clean = f"{path}.volumeMounts[{index}]", _clean(mount.mount_path)
         if clean.startswith("/tekton/") and not clean.startswith("/tekton/home"):
-            text = f"(volumeMount {quote(one.name)} mounted at {quote(one.mount_path)})"
+            text = f"(volumeMount {quote(mount.name)} mounted at {quote(mount.mount_path)})"
             text = f"volumeMount cannot be mounted under /tekton/ {text}"
             yield WebhookError(text, f"{where}.mountPath", _MOUNT)
-        if one.name.startswith("tekton-internal-"):
-            text = f'volumeMount name {quote(one.name)} cannot start with "tekton-internal-"'
+        if mount.name.startswith("tekton-internal-"):
+            text = f'volumeMount name {quote(mount.name)} cannot start with "tekton-internal-"'
             yield WebhookError(text, f"{where}.name", _MOUNT)
 
 

@@ -46,8 +46,8 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
     kind = str(raw.get("kind", ""))
     fault = fault_in(raw)
     if fault is not None:
-        said = webhook_refusal(kind, fault.said, "tekton/decode")
-        return msgspec.structs.replace(said, field=fault.path, observed=fault.observed)
+        problem = webhook_refusal(kind, fault.said, "tekton/decode")
+        return msgspec.structs.replace(problem, field=fault.path, observed=fault.observed)
     try:
         raw, item = _stored(raw, kind)
     except msgspec.ValidationError as error:
@@ -55,10 +55,10 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
         text = f"mutation failed: cannot decode incoming new object: in other words: {error}"
         return webhook_refusal(kind, text, "tekton/decode")
     beta = raw.get("apiVersion") == V1BETA1
-    found = tuple(_faults(raw, item, flags, minutes, beta=beta))
-    if not found:
+    result = tuple(_faults(raw, item, flags, minutes, beta=beta))
+    if not result:
         return item
-    return _invalid(kind, found)
+    return _invalid(kind, result)
 
 
 def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
@@ -67,21 +67,21 @@ def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
     return filled, decoded(to_v1(filled), _STRUCTS[kind])
 
 
-def _invalid(kind: str, found: Sequence[WebhookError]) -> Problem:
-    return webhook_refusal(kind, f"validation failed: {joined(found)}", found[0].rule, by_rule(found))
+def _invalid(kind: str, pairs: Sequence[WebhookError]) -> Problem:
+    return webhook_refusal(kind, f"validation failed: {joined(pairs)}", pairs[0].rule, by_rule(pairs))
 
 
 def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
     """What the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the Pipeline is."""
     spec = run.spec
     sidecars = spec.task_spec.sidecars if spec.task_spec is not None else None
-    found = (
+    result = (
         *_one_of(spec.task_ref, spec.task_spec, flags, "spec.taskRef", "spec.taskSpec"),
-        *(fault for one in sidecars or () for fault in sidecar_faults(one, "spec.taskSpec.sidecars")),
+        *(fault for sidecar in sidecars or () for fault in sidecar_faults(sidecar, "spec.taskSpec.sidecars")),
         *task_run_faults(spec),
         *_values(spec, "spec", flags, beta=False),
     )
-    return _invalid("TaskRun", found) if found else None
+    return _invalid("TaskRun", result) if result else None
 
 
 def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, beta: bool) -> Iterator[WebhookError]:
@@ -165,7 +165,7 @@ def _values(
     if spec.compute_resources is None:
         return
     yield from _gate("computeResources", flags)
-    if any(_has_values(one) for one in spec.step_specs or ()):
+    if any(_has_values(step_spec) for step_spec in spec.step_specs or ()):
         for where in (f"{path}.computeResources", f"{path}.{names[0]}.resources"):
             yield WebhookError("expected exactly one, got both", where, "tekton/task-level-conflict")
 
@@ -178,18 +178,20 @@ def _gate(field: str, flags: Flags) -> Iterator[WebhookError]:
 
 def _names(overrides: Sequence[Override], path: str) -> Iterator[WebhookError]:
     seen: set[str] = set()
-    for index, one in enumerate(overrides):
+    for index, override in enumerate(overrides):
         where = f"{path}[{index}].name"
-        if not one.name:
+        if not override.name:
             yield WebhookError("missing field(s)", where, "tekton/override-name")
-        elif one.name.lower() in seen:
+        elif override.name.lower() in seen:
             yield WebhookError("expected exactly one, got both", where, "tekton/override-name")
-        seen.add(one.name.lower())
+        seen.add(override.name.lower())
 
 
-def _has_values(one: Override) -> bool:
-    held = one.compute_resources
-    return held is not None and bool(held.requests or held.limits or held.claims)
+def _has_values(override: Override) -> bool:
+    resource_requirements = override.compute_resources
+    return resource_requirements is not None and bool(
+        resource_requirements.requests or resource_requirements.limits or resource_requirements.claims
+    )
 
 
 def _present(raw: Mapping[str, Any], field: str) -> bool:

@@ -26,7 +26,7 @@ class WebhookError(NamedTuple):
 
 def quote(text: str) -> str:
     """The text as Go's %q writes it."""
-    return '"{}"'.format("".join(_ESCAPES.get(one) or (one if one.isprintable() else _code(one)) for one in text))
+    return '"{}"'.format("".join(_ESCAPES.get(name) or (name if name.isprintable() else _code(name)) for name in text))
 
 
 def keyed(field: str, key: str) -> str:
@@ -37,8 +37,8 @@ def keyed(field: str, key: str) -> str:
 def by_rule(errors: Sequence[WebhookError]) -> tuple[MessageFault, ...]:
     """The faults of each rule as one, in the order in which they were found; nothing where there is one rule."""
     rules = dict.fromkeys(error.rule for error in errors)
-    found = ((rule, [error for error in errors if error.rule == rule]) for rule in rules)
-    return tuple(MessageFault(joined(held), rule) for rule, held in found) if len(rules) > 1 else ()
+    result = ((rule, [error for error in errors if error.rule == rule]) for rule in rules)
+    return tuple(MessageFault(joined(pairs), rule) for rule, pairs in result) if len(rules) > 1 else ()
 
 
 def joined(errors: Sequence[WebhookError]) -> str:

@@ -69,7 +69,7 @@ def short(report: ClaimReport) -> str:
     if report.lacks:
         return ", ".join(f"{_brief(name)} {lack}" for name, lack in report.lacks.items())
     if report.state == "queued":
-        names = [_brief(one.name) for one in report.amounts if one.behind is not None]
+        names = [_brief(amount.name) for amount in report.amounts if amount.behind is not None]
         ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
         return f"{ahead}: {', '.join(names)}" if names else ahead
     return report.because if report.waits or report.state == "released" else ""

@@ -74,42 +74,44 @@ class ClaimPane(OutlinePane):
         yield from toned("", rest)
         yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
         if report.message not in {"", "reconciled", report.because}:
-            said = f"the controller says: {report.message}"
-            yield from toned("quiet", wrapped(said, width, first="  ", rest="    "))
+            text = f"the controller says: {report.message}"
+            yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
-        found, report, sections = self.found, self.report, Sections()
+        claim_explanation, report, sections = self.found, self.report, Sections()
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
         yield from sections.section("what would unblock it", way_items(report))
-        yield from sections.section("queue, up to its place", self._queue(found))
+        yield from sections.section("queue, up to its place", self._queue(claim_explanation))
         yield from sections.section("warnings", map(warning_item, report.notes))
-        yield from sections.section("pools of its namespace", map(_option, found.options), said=found.chosen)
+        yield from sections.section(
+            "pools of its namespace", map(_option, claim_explanation.options), detail=claim_explanation.chosen
+        )
         yield from sections.section("may it be", map(_may, report.may))
         quota = report.quota
         if quota is not None:
             title = f"quota {quota.subject.name}"
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
-        yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
+        yield from sections.section("conditions", map(condition_item, claim_explanation.conditions), ("STATUS",))
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
         yield from sections.section("not visible", map(self._unseen, () if self.late else report.unseen))
 
-    def _queue(self, found: ClaimExplanation) -> Iterator[OutlineItem]:
+    def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
         """Who takes part before it; those that only keep what they hold are one line."""
-        kept = [one for one in found.turns if one.result == "kept" and not one.own]
+        kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
-        for one in found.turns:
-            if one.result != "kept" or one.own:
-                yield turn_item(one)
-        if not found.turns and self.report.state in WAITING:
-            said = "the pool, or the claims of others, could not be read"
-            yield OutlineItem((), "not visible", said="still being read" if self.late else said, tone="warn")
+        for turn in claim_explanation.turns:
+            if turn.result != "kept" or turn.own:
+                yield turn_item(turn)
+        if not claim_explanation.turns and self.report.state in WAITING:
+            text = "the pool, or the claims of others, could not be read"
+            yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")
 
-    def _unseen(self, one: Unseen) -> OutlineItem:
-        need = Need(one.kind, one.namespace, one.name, required=one.required)
-        tone: Tone = "bad" if one.required else "quiet"
-        return OutlineItem((), one.kind, said=one.message or one.state, sign="?", tone=tone,
+    def _unseen(self, unseen: Unseen) -> OutlineItem:
+        need = Need(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
+        tone: Tone = "bad" if unseen.required else "quiet"
+        return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (need,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:
@@ -129,45 +131,55 @@ class ClaimPane(OutlinePane):
 
 def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
     """Each resource; of a claim that has what it asks for, just that."""
-    known = {one.name: one for one in report.amounts}
+    known = {amount.name: amount for amount in report.amounts}
     for name, asked in report.asks.items():
-        one = known.get(name)
-        if one is None:
+        amount = known.get(name)
+        if amount is None:
             yield OutlineItem((), name, (asked,))
             continue
-        bad = one.lacks is not None or not one.offered
-        tone: Tone = "bad" if bad else "warn" if one.behind is not None else ""
-        left = one.available or ("-" if one.offered else "none")
-        closed = f"blocked by earlier claims for {one.behind}" if one.behind is not None else ""
+        bad = amount.lacks is not None or not amount.offered
+        tone: Tone = "bad" if bad else "warn" if amount.behind is not None else ""
+        left = amount.available or ("-" if amount.offered else "none")
+        closed = f"blocked by earlier claims for {amount.behind}" if amount.behind is not None else ""
         yield OutlineItem(
             (),
             name,
-            (one.requested, left, one.lacks or "-"),
+            (amount.requested, left, amount.lacks or "-"),
             closed,
             "x" if bad else "!" if tone else "",
             tone,
-            partial(_amount_lines, one),
+            partial(_amount_lines, amount),
         )
 
 
-def _amount_lines(one: Amount, width: int) -> Iterator[Line]:
-    text = short_words(one) or f"{one.name}: there is room for {one.requested}"
+def _amount_lines(amount: Amount, width: int) -> Iterator[Line]:
+    text = short_words(amount) or f"{amount.name}: there is room for {amount.requested}"
     yield from toned("", wrapped(text, width, rest="  "))
 
 
-def _option(one: PoolOption) -> OutlineItem:
-    said = (
-        "has room" if not (one.missing or one.short) else "has not all of it" if one.missing else "has too little left"
+def _option(pool_option: PoolOption) -> OutlineItem:
+    words = (
+        "has room"
+        if not (pool_option.missing or pool_option.short)
+        else "has not all of it"
+        if pool_option.missing
+        else "has too little left"
     )
-    text = option_text(one)
-    ref, label = ObjectRef("ResourcePool", one.pool), f"{one.pool}{' (named)' * one.named}"
-    return OutlineItem((), label, said=said, place=pool_place(one.pool), ref=ref,
+    text = option_text(pool_option)
+    ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"
+    return OutlineItem((), label, said=words, place=pool_place(pool_option.pool), ref=ref,
                 about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
 
 
-def _may(one: May) -> OutlineItem:
-    return OutlineItem((), PARTICIPLES[one.verb], ("yes" if one.allowed else "no",), one.follows or one.said,
-                tone="" if one.allowed else "warn", about=lambda width: list(may_lines([one], width))[1:])  # fmt: skip
+def _may(value: May) -> OutlineItem:
+    return OutlineItem(
+        (),
+        PARTICIPLES[value.verb],
+        ("yes" if value.allowed else "no",),
+        value.follows or value.said,
+        tone="" if value.allowed else "warn",
+        about=lambda width: list(may_lines([value], width))[1:],
+    )
 
 
 def _quota(report: ClaimReport) -> Iterator[OutlineItem]:

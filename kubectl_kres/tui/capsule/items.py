@@ -43,38 +43,45 @@ def _then(way: UnblockOption) -> str:
     return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
 
 
-def turn_item(one: QueueTurn) -> OutlineItem:
+def turn_item(queue_turn: QueueTurn) -> OutlineItem:
     """A claim's turn in a pass over a queue."""
-    ref, own = one.subject, one.own
+    ref, own = queue_turn.subject, queue_turn.own
     tone: Tone = "strong" if own else ""
-    said = f"{RESULTS[one.result]}{' (this one)' * own}"
+    text = f"{RESULTS[queue_turn.result]}{' (this one)' * own}"
     return OutlineItem(
         (),
-        f"{one.place}. {ref.key}",
-        said=said,
+        f"{queue_turn.place}. {ref.key}",
+        said=text,
         tone=tone,
-        about=partial(_turn_lines, one),
+        about=partial(_turn_lines, queue_turn),
         place=None if own else Location("object", ref=ref),
         ref=ref,
     )
 
 
-def _turn_lines(one: QueueTurn, width: int) -> Iterator[Line]:
-    yield [("strong", one.subject.key), ("", f" {RESULTS[one.result]}")]
-    for part in one.compared:
+def _turn_lines(queue_turn: QueueTurn, width: int) -> Iterator[Line]:
+    yield [("strong", queue_turn.subject.key), ("", f" {RESULTS[queue_turn.result]}")]
+    for part in queue_turn.compared:
         yield from toned("warn", wrapped(compared_text(part), width, first="  ", rest="    "))
-    if one.created:
-        yield [("quiet", f"  created {one.created}")]
+    if queue_turn.created:
+        yield [("quiet", f"  created {queue_turn.created}")]
 
 
-def condition_item(one: Says) -> OutlineItem:
+def condition_item(says: Says) -> OutlineItem:
     """A condition in the controller's words."""
-    return OutlineItem((), one.type, (one.status,), f"{one.reason}: {one.message}", sign="!" if one.computed else "",
-                tone="warn" if one.computed else "", about=partial(_condition, one))  # fmt: skip
+    return OutlineItem(
+        (),
+        says.type,
+        (says.status,),
+        f"{says.reason}: {says.message}",
+        sign="!" if says.computed else "",
+        tone="warn" if says.computed else "",
+        about=partial(_condition, says),
+    )
 
 
-def _condition(one: Says, width: int) -> Iterator[Line]:
-    yield [("strong", one.type), ("", f" {one.status}"), ("quiet", f"  since {one.since}" if one.since else "")]
-    yield from toned("", wrapped(f"{one.reason}: {one.message}", width, first="  ", rest="    "))
-    if one.computed:
-        yield from toned("warn", wrapped(f"would now say: {one.computed}", width, first="  ", rest="    "))
+def _condition(says: Says, width: int) -> Iterator[Line]:
+    yield [("strong", says.type), ("", f" {says.status}"), ("quiet", f"  since {says.since}" if says.since else "")]
+    yield from toned("", wrapped(f"{says.reason}: {says.message}", width, first="  ", rest="    "))
+    if says.computed:
+        yield from toned("warn", wrapped(f"would now say: {says.computed}", width, first="  ", rest="    "))

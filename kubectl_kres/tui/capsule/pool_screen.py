@@ -62,10 +62,10 @@ class PoolPane(OutlinePane):
 
     def head(self, width: int) -> Iterator[Line]:
         report = self.report
-        spaces, held = len(report.namespaces), report.claims
+        spaces, number = len(report.namespaces), report.claims
         unread = "claims are still being read" if self.late else "claims could not be read"
         waiting = unread if report.queue is None else f"{len(report.queue) or 'none'} wait"
-        text = f"pool {report.subject.name}: {spaces} namespaces, {held or 'no'} claims allocated, {waiting}"
+        text = f"pool {report.subject.name}: {spaces} namespaces, {number or 'no'} claims allocated, {waiting}"
         tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
         yield from toned(tone, wrapped(text, width, rest="  "))
         if report.message not in {"", "reconciled"}:
@@ -75,7 +75,7 @@ class PoolPane(OutlinePane):
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
-        found, report, sections = self.found, self.report, Sections()
+        pool_explanation, report, sections = self.found, self.report, Sections()
         first = self._first()
         yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
         yield from sections.section("who holds it", self._holds())
@@ -83,16 +83,18 @@ class PoolPane(OutlinePane):
         yield from sections.section("queue", self._queue(first), ("AGE",), order)
         if first is not None:
             name = f"{first.subject.namespace}/{first.subject.name}"
-            yield from sections.section("lets the first one in", way_items(first), said=name)
+            yield from sections.section("lets the first one in", way_items(first), detail=name)
         yield from sections.section("warnings", map(warning_item, report.warnings))
         yield from sections.section("namespaces", map(_namespace, report.namespaces), ("HOLD",))
         yield from sections.section("claims that hold something", map(_holder, report.holders))
         yield from sections.section("selectors", map(said_item, report.selectors))
         yield from sections.section("counts", map(said_item, report.scopes))
         yield from sections.section("options", map(said_item, report.options))
-        yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
-        yield from sections.section("may it be changed", map(said_item, found.bounds))
-        yield from sections.section("if it is deleted, which is never refused", map(said_item, found.follows))
+        yield from sections.section("conditions", map(condition_item, pool_explanation.conditions), ("STATUS",))
+        yield from sections.section("may it be changed", map(said_item, pool_explanation.bounds))
+        yield from sections.section(
+            "if it is deleted, which is never refused", map(said_item, pool_explanation.follows)
+        )
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
 
     def _first(self) -> ClaimReport | None:
@@ -106,10 +108,10 @@ class PoolPane(OutlinePane):
             "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
         )
         wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
-        said = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
+        text = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
         cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
-        return OutlineItem((), use.name, cells, said, sign, tone, partial(_use_lines, use, edit))
+        return OutlineItem((), use.name, cells, text, sign, tone, partial(_use_lines, use, edit))
 
     def _holds(self) -> Iterator[OutlineItem]:
         """A bar a resource; the pane has the legend."""
@@ -129,10 +131,10 @@ class PoolPane(OutlinePane):
         if any(about(_MEASURED)):
             yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
-            said = "claims are still being read" if self.late else "claims could not be read"
-            yield OutlineItem((), "not visible", said=said, tone="warn")
-        for one in queue or ():
-            yield _queued(one, since(one.created, now))
+            text = "claims are still being read" if self.late else "claims could not be read"
+            yield OutlineItem((), "not visible", said=text, tone="warn")
+        for queued in queue or ():
+            yield _queued(queued, since(queued.created, now))
         if queue == ():
             yield OutlineItem((), "nobody waits", tone="quiet")
 
@@ -143,8 +145,8 @@ class PoolPane(OutlinePane):
     def status(self) -> Line:
         if self.found is None:
             return [("warn", "not known")]
-        found, uses = len(self.report.warnings), len(self.report.uses)
-        warned = f"  {found} warning{'s' * (found != 1)}" if found else ""
+        number, uses = len(self.report.warnings), len(self.report.uses)
+        warned = f"  {number} warning{'s' * (number != 1)}" if number else ""
         return [("", f"{uses} resource{'s' * (uses != 1)}"), ("warn", warned)]
 
 
@@ -165,12 +167,21 @@ def _by(edit: LastEdit) -> str:
     return f"by {edit.manager}{f' at {edit.time}' if edit.time else ''}"
 
 
-def _namespace(one: PoolNamespace) -> OutlineItem:
-    shares = (f"{name} {value}{_percent(one, name)}" for name, value in one.claimed.items())
-    ref = ObjectRef("Namespace", one.name)
-    sign, tone = _sign(one.note)
-    return OutlineItem((), one.name, (str(one.claims or "-"),), ", ".join(shares), sign, tone,
-                partial(_namespace_lines, one), Location("claims", one.name), ref=ref)  # fmt: skip
+def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
+    shares = (f"{name} {value}{_percent(pool_namespace, name)}" for name, value in pool_namespace.claimed.items())
+    ref = ObjectRef("Namespace", pool_namespace.name)
+    sign, tone = _sign(pool_namespace.note)
+    return OutlineItem(
+        (),
+        pool_namespace.name,
+        (str(pool_namespace.claims or "-"),),
+        ", ".join(shares),
+        sign,
+        tone,
+        partial(_namespace_lines, pool_namespace),
+        Location("claims", pool_namespace.name),
+        ref=ref,
+    )
 
 
 def _sign(note: str) -> tuple[str, Tone]:
@@ -178,51 +189,61 @@ def _sign(note: str) -> tuple[str, Tone]:
     return ("!", "warn") if note else ("", "")
 
 
-def _percent(one: PoolNamespace, name: str) -> str:
-    return f" {one.percents[name]}%" if name in one.percents else ""
+def _percent(pool_namespace: PoolNamespace, name: str) -> str:
+    return f" {pool_namespace.percents[name]}%" if name in pool_namespace.percents else ""
 
 
-def _namespace_lines(one: PoolNamespace, width: int) -> Iterator[Line]:
+def _namespace_lines(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
     yield [
-        ("strong", one.name),
-        ("", f"  {one.claims or 'no'} claim{'s' * (one.claims != 1)} allocated; enter lists them"),
+        ("strong", pool_namespace.name),
+        (
+            "",
+            f"  {pool_namespace.claims or 'no'} claim{'s' * (pool_namespace.claims != 1)} allocated; enter lists them",
+        ),
     ]
-    for name, value in one.claimed.items():
-        used = f", pods use {one.used[name]}" if one.used is not None and name in one.used else ""
-        yield [("", f"  {name} {value}{_percent(one, name)}{used}")]
-    for selector in one.chosen:
+    for name, value in pool_namespace.claimed.items():
+        used = (
+            f", pods use {pool_namespace.used[name]}"
+            if pool_namespace.used is not None and name in pool_namespace.used
+            else ""
+        )
+        yield [("", f"  {name} {value}{_percent(pool_namespace, name)}{used}")]
+    for selector in pool_namespace.chosen:
         yield from toned("quiet", wrapped(f"chosen by {selector}", width, first="  ", rest="    "))
-    if one.note:
-        yield from toned("warn", wrapped(one.note, width, first="  ", rest="    "))
+    if pool_namespace.note:
+        yield from toned("warn", wrapped(pool_namespace.note, width, first="  ", rest="    "))
 
 
-def _queued(one: Queued, waits: str) -> OutlineItem:
-    ref = one.subject
-    lacks = f"lacks {asks_words(one.lacks)}" if one.lacks else ""
-    behind = f"behind for {', '.join(one.behind)}" if one.behind else ""
-    said = f"{one.state}: {', '.join(filter(None, (lacks, behind)))}"
-    return OutlineItem((), f"{one.place}. {ref.namespace}/{ref.name}", (waits,), said, "x" if one.lacks else "!",
-                TONES[one.state], partial(_queued_lines, one), Location("object", ref=ref), ref=ref)  # fmt: skip
+def _queued(queued: Queued, waits: str) -> OutlineItem:
+    ref = queued.subject
+    lacks = f"lacks {asks_words(queued.lacks)}" if queued.lacks else ""
+    behind = f"behind for {', '.join(queued.behind)}" if queued.behind else ""
+    text = f"{queued.state}: {', '.join(filter(None, (lacks, behind)))}"
+    return OutlineItem((), f"{queued.place}. {ref.namespace}/{ref.name}", (waits,), text, "x" if queued.lacks else "!",
+                TONES[queued.state], partial(_queued_lines, queued), Location("object", ref=ref), ref=ref)  # fmt: skip
 
 
-def _queued_lines(one: Queued, width: int) -> Iterator[Line]:
-    yield [(TONES[one.state], one.state), ("", f"  {one.subject.namespace}/{one.subject.name}, place {one.place}")]
-    yield from toned("", wrapped(f"asks for {asks_words(one.asks)}", width, first="  ", rest="    "))
-    if one.lacks:
-        yield from toned("bad", wrapped(f"lacks {asks_words(one.lacks)}", width, first="  ", rest="    "))
-    if one.behind:
-        text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(one.behind)}"
+def _queued_lines(queued: Queued, width: int) -> Iterator[Line]:
+    yield [
+        (TONES[queued.state], queued.state),
+        ("", f"  {queued.subject.namespace}/{queued.subject.name}, place {queued.place}"),
+    ]
+    yield from toned("", wrapped(f"asks for {asks_words(queued.asks)}", width, first="  ", rest="    "))
+    if queued.lacks:
+        yield from toned("bad", wrapped(f"lacks {asks_words(queued.lacks)}", width, first="  ", rest="    "))
+    if queued.behind:
+        text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(queued.behind)}"
         yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
-    yield [("quiet", f"  created {one.created or 'at a time that is not known'}; enter: what would unblock it")]
+    yield [("quiet", f"  created {queued.created or 'at a time that is not known'}; enter: what would unblock it")]
 
 
-def _holder(one: Holder) -> OutlineItem:
-    tone: Tone = TONES[one.state] if one.state is not None else "quiet"
+def _holder(holder: Holder) -> OutlineItem:
+    tone: Tone = TONES[holder.state] if holder.state is not None else "quiet"
     return OutlineItem(
         (),
-        f"{one.subject.namespace}/{one.subject.name}",
-        said=f"{one.state or '?'}: {asks_words(one.holds)}",
+        f"{holder.subject.namespace}/{holder.subject.name}",
+        said=f"{holder.state or '?'}: {asks_words(holder.holds)}",
         tone=tone,
-        place=Location("object", ref=one.subject),
-        ref=one.subject,
+        place=Location("object", ref=holder.subject),
+        ref=holder.subject,
     )

@@ -32,10 +32,18 @@ def _rows(session: Session, namespace: str) -> ListRows:
         for _ in scene.judging():
             # A place to stop at: to judge a workload takes its time.
             yield (), None
-        for found in check(scene, BY_CODE):
-            if found.counts:
+        for check_finding in check(scene, BY_CODE):
+            if check_finding.counts:
                 # The worst first, as the command prints them.
-                yield (f"{SEVERITIES.index(found.severity)}", found.code, found.object.full, found.field), found
+                yield (
+                    (
+                        f"{SEVERITIES.index(check_finding.severity)}",
+                        check_finding.code,
+                        check_finding.object.full,
+                        check_finding.field,
+                    ),
+                    check_finding,
+                )
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -75,7 +83,7 @@ def _also(session: Session, namespace: str) -> Iterable[Need]:
 LISTING = Listing(
     names=("check", "findings"),
     about="what is wrong or about to be, the worst first, as the command check finds it",
-    kinds=tuple(dict.fromkeys(one.kind for one in check_needs(""))),
+    kinds=tuple(dict.fromkeys(check_need.kind for check_need in check_needs(""))),
     needs=_needs,
     also=_also,
     columns=_columns,

@@ -18,14 +18,18 @@ _WORDS = {"min": "min", "max": "max", "maxLimitRequestRatio": "ratio", "defaultR
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    spaces = [namespace] if namespace else sorted({one.metadata.namespace for one in session.store.all("LimitRange")})
+    spaces = (
+        [namespace]
+        if namespace
+        else sorted({limit_range.metadata.namespace for limit_range in session.store.all("LimitRange")})
+    )
     for space in spaces:
         for row in merged(session.store, space):
             yield (space, row.type, row.resource), row
 
 
-def _values(found: Sequence[str]) -> str:
-    return " or ".join(found) or "-"
+def _values(texts: Sequence[str]) -> str:
+    return " or ".join(texts) or "-"
 
 
 def _bound(field: str) -> Callable[[EffectiveLimit], str]:
@@ -77,7 +81,7 @@ def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]
     second = max((size(part.value) for part in row.parts), default=0)
     for label, part in zip(labels, row.parts, strict=True):
         several = part.field in {"default", "defaultRequest"} and not _single(row, part.field)
-        said = (
+        words = (
             ""
             if part.force and not several
             else ", one of several: depends on LimitRange order"
@@ -86,13 +90,13 @@ def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]
         )
         head = f"  {padded(label, first)}  {padded(part.value, second)}  "
         tone: Tone = "warn" if several else "" if part.force else "quiet"
-        text = f"{part.source.ref}{said}"
+        text = f"{part.source.ref}{words}"
         yield from toned(tone, wrapped(text, width, first=head, rest=" " * size(head)))
     if not row.certain:
         text = "The server takes LimitRanges in an arbitrary order; a default that was set is not set again."
         yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
-    for one in row.assumptions:
-        yield from toned("warn", wrapped(one.text, width, first="  ", rest="  "))
+    for assumption in row.assumptions:
+        yield from toned("warn", wrapped(assumption.text, width, first="  ", rest="  "))
 
 
 def _single(row: EffectiveLimit, field: str) -> bool:

@@ -20,10 +20,10 @@ LISTINGS: Mapping[str, Listing] = {
 def find(word: str) -> Listing | None:
     """The list that a word names, as kubectl would take it."""
     lowered = word.lower()
-    return next((one for one in LISTINGS.values() if lowered in one.names), None)
+    return next((listing for listing in LISTINGS.values() if lowered in listing.names), None)
 
 
 def words() -> list[str]:
     """Every name of every list, the first ones first."""
-    firsts = [one.id for one in LISTINGS.values()]
-    return [*firsts, *(name for one in LISTINGS.values() for name in one.names[1:])]
+    firsts = [listing.id for listing in LISTINGS.values()]
+    return [*firsts, *(name for listing in LISTINGS.values() for name in listing.names[1:])]

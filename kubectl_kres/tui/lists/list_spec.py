@@ -76,6 +76,6 @@ def taken_in(
     def concerns(ref: ObjectRef) -> bool:
         return ref.kind == listing.kinds[0] and namespace in {"", ref.namespace}
 
-    found = (listing.row(session, ref) for ref in (*changes.added, *changes.changed) if concerns(ref))
+    result = (listing.row(session, ref) for ref in (*changes.added, *changes.changed) if concerns(ref))
     gone: list[RowKey] = [(ref.namespace, ref.name) for ref in changes.gone if concerns(ref)]
-    return dict(row for row in found if row is not None), gone
+    return dict(row for row in result if row is not None), gone

@@ -41,10 +41,10 @@ class SpaceRow(Struct, frozen=True):
 
 def names(session: Session) -> list[str]:
     """The namespaces that are known of: those read, and those of the objects that were read."""
-    found = {one.metadata.name for one in session.store.all("Namespace")}
+    names = {namespace.metadata.name for namespace in session.store.all("Namespace")}
     for kind in ("ResourceQuota", "LimitRange"):
-        found |= {one.metadata.namespace for one in session.store.all(kind)}
-    return sorted(found | session.adder.done.keys())
+        names |= {item.metadata.namespace for item in session.store.all(kind)}
+    return sorted(names | session.adder.done.keys())
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
@@ -55,8 +55,8 @@ def _rows(session: Session, namespace: str) -> ListRows:
             continue
         rows = [quota_row(session, quota) for quota in session.store.all("ResourceQuota", name)]
         tight = max(rows, key=lambda row: -1 if row.percent is None else row.percent, default=None)
-        held = session.store.get("Namespace", name)
-        phase = held.status.phase if held is not None else ""
+        result = session.store.get("Namespace", name)
+        phase = result.status.phase if result is not None else ""
         served = tuple(beside.served_by.get(name, ()))
         yield (
             (name,),
@@ -68,10 +68,10 @@ def _of_systems(session: Session) -> OfNamespaces:
     """What all systems say of the namespaces."""
     served: dict[str, list[str]] = {}
     waiting: dict[str, int] = {}
-    for found in (of for system in systems() if (of := system.of_namespaces(session)) is not None):
-        for space, names_ in found.served_by.items():
+    for of_namespaces in (of for system in systems() if (of := system.of_namespaces(session)) is not None):
+        for space, names_ in of_namespaces.served_by.items():
             served.setdefault(space, []).extend(names_)
-        for space, count in found.waiting.items():
+        for space, count in of_namespaces.waiting.items():
             waiting[space] = waiting.get(space, 0) + count
     return OfNamespaces(served, waiting)
 
@@ -166,11 +166,11 @@ def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
     if row.pools:
         yield from toned("", wrapped(f"served by pool {', '.join(row.pools)}", width, rest="  "))
     try:
-        found = explain_policy(session.store, session.subject(_ref(row)), session.ask)
+        policy_explanation = explain_policy(session.store, session.subject(_ref(row)), session.ask)
     except KresError as error:
         yield [("bad", error.message)]
         return
-    yield from policy_lines(found, ascii_only=session.setting.ascii_only, width=width)
+    yield from policy_lines(policy_explanation, ascii_only=session.setting.ascii_only, width=width)
 
 
 def _ref(row: SpaceRow) -> ObjectRef:

@@ -81,18 +81,18 @@ class PodRow(Struct, eq=False, gc=False):
         return self._quality
 
     def amount(self, side: str, resource: str) -> str | None:
-        found = self.amounts
-        if found is None:
+        pod_amounts = self.amounts
+        if pod_amounts is None:
             return "?"
-        values = found.requests if side == "requests" else found.limits
+        values = pod_amounts.requests if side == "requests" else pod_amounts.limits
         return str(values[resource]) if resource in values else None
 
     def why(self) -> str:
         """What decides the class, or what is wrong, in a few words."""
-        found = self.quality
-        if found is None:
+        quality = self.quality
+        if quality is None:
             return self.fault or "a quantity does not parse"
-        return short(found)
+        return short(quality)
 
 
 def _text(side: str, resource: str) -> Callable[[PodRow], str]:
@@ -103,10 +103,10 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
     of = attrgetter(side)
 
     def rank(row: PodRow) -> int | None:
-        found = row._amounts  # noqa: SLF001, its own module; None until they are computed
-        if found is None:
+        pod_amounts = row._amounts  # noqa: SLF001, its own module; None until they are computed
+        if pod_amounts is None:
             return None
-        amount = of(found).get(resource)
+        amount = of(pod_amounts).get(resource)
         return amount.nano if amount is not None else None
 
     return rank
@@ -131,8 +131,8 @@ def qos_class(row: PodRow) -> str:
     stored = row.pod.status.qos_class
     if stored:
         return stored
-    found = row.amounts
-    return found.qos_class if found is not None else "?"
+    pod_amounts = row.amounts
+    return pod_amounts.qos_class if pod_amounts is not None else "?"
 
 
 def _age(row: PodRow) -> str:
@@ -204,12 +204,12 @@ def sign(row: PodRow) -> tuple[str, Tone]:
     """``x``: it has failed, or would be refused today; ``!``: it does not run as it should, or would get another
     class; ``?``: that cannot be said.
     """
-    found, state = row.quality, _state_tone(row)
-    if state == "bad" or (found is not None and found.refused):
+    quality, state = row.quality, _state_tone(row)
+    if state == "bad" or (quality is not None and quality.refused):
         return "x", "bad"
-    if found is None:
+    if quality is None:
         return "?", "warn"
-    return ("!", "warn") if found.differs or found.alternatives or state == "warn" else ("", state)
+    return ("!", "warn") if quality.differs or quality.alternatives or state == "warn" else ("", state)
 
 
 def _needs(namespace: str) -> tuple[Need, ...]:
@@ -242,12 +242,12 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, PodRow] | None:
 
 def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
     del session
-    found = row.quality
+    quality = row.quality
     tone = _state_tone(row)
     for fact in of_pod(row.pod):
         yield from toned(tone, wrapped(f"{fact.reason}: {fact.text}", width, rest="  "))
-    if found is not None:
-        yield from quality_lines(found, width)
+    if quality is not None:
+        yield from quality_lines(quality, width)
     else:
         yield [("warn", row.why())]
 

@@ -25,11 +25,11 @@ def _rows(session: Session, namespace: str) -> ListRows:
                 continue
             ref = ObjectRef(kind, workload.metadata.name, workload.metadata.namespace)
             try:
-                found = denied(session.store, Subject(ref, BY_KIND[kind]), session.ask)
+                result = denied(session.store, Subject(ref, BY_KIND[kind]), session.ask)
             except KresError:
                 continue
-            if found is not None:
-                yield (ref.namespace, kind, ref.name), found
+            if result is not None:
+                yield (ref.namespace, kind, ref.name), result
             else:
                 # A place to stop at: most workloads are no row, and each takes its time.
                 yield (), None
@@ -47,7 +47,7 @@ def _fewest(row: Denied) -> int:
 
 
 def _by(row: Denied) -> str:
-    sources = dict.fromkeys(str(one.source.ref) for one in row.verdict.findings if one.source is not None)
+    sources = dict.fromkeys(str(finding.source.ref) for finding in row.verdict.findings if finding.source is not None)
     return ", ".join(sources) or "-"
 
 

@@ -80,9 +80,10 @@ class Areas:
     def problems(self) -> list[Problem]:
         """What is wrong in all areas, the worst first, with the remedies that are known by now."""
         areas = [self._refused, *(self._made(maker).area for maker in self.makers)]
-        found = worst_first(areas)
+        problems = worst_first(areas)
         return [
-            one if one.remedies else replace(one, remedies=self._remedies.get(_key(one), ((), ()))[1]) for one in found
+            problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
+            for problem in problems
         ]
 
     def refused(self) -> OverviewArea:
@@ -101,13 +102,13 @@ class Areas:
             self._begin()
         news = False
         while self._work is not None and (began := perf_counter()) < end:
-            one = next(self._work, self)
+            result = next(self._work, self)
             self._took += perf_counter() - began
-            if isinstance(one, Areas):
+            if isinstance(result, Areas):
                 self._work = None
                 news = self._finished()
             else:
-                self._found.append(one)
+                self._found.append(result)
         while self._work is None and perf_counter() < end:
             problem = next(self._unmended(), None)
             if problem is None:
@@ -120,12 +121,12 @@ class Areas:
         return (self._session.namespace, *self._session.store.revision(*kinds))
 
     def _made(self, maker: AreaMaker) -> Made:
-        stamp, held = self._stamp(maker.kinds), self._held.get(maker.name)
-        if held is None or held[0] != stamp:
+        stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
+        if result is None or result[0] != stamp:
             session = self._session
             scene = AreaInput(session.store, session.namespace, session.ask, self._quota)
-            held = self._held[maker.name] = (stamp, maker.make(scene))
-        return held[1]
+            result = self._held[maker.name] = (stamp, maker.make(scene))
+        return result[1]
 
     def _quota(self, quota: ResourceQuota) -> QuotaReport | str:
         row = quota_row(self._session, quota)
@@ -158,7 +159,7 @@ class Areas:
         if self._work is not None:
             return
         made = {maker.name: self._made(maker) for maker in self.makers}
-        for problem in worst_first([one.area for one in made.values()])[:_MENDED]:
+        for problem in worst_first([item.area for item in made.values()])[:_MENDED]:
             if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
                 yield problem
 

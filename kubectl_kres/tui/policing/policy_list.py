@@ -26,7 +26,7 @@ class _Row(Struct, frozen=True):
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    spaces = [namespace] if namespace else sorted({one.metadata.namespace for one in session.store.all("Pod")})
+    spaces = [namespace] if namespace else sorted({pod.metadata.namespace for pod in session.store.all("Pod")})
     for space in spaces:
         for effect in policy_effects(session.store, space, session.ask).policies:
             yield (space, effect.kind, effect.name), _Row(space, effect)
@@ -36,7 +36,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
 def _sign(row: _Row) -> tuple[str, Tone]:
     """``x``: pods that are there would be refused; ``!``: they differ from it, or it is not computed."""
     effect = row.effect
-    if effect.faults or any(one.refused for one in effect.others):
+    if effect.faults or any(other.refused for other in effect.others):
         return "x", "bad"
     return ("!", "warn") if effect.others or effect.unknown else ("", "")
 

@@ -353,8 +353,8 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        said = f"{self._counted(count)}{sort_line(self.table)}{faults}"
-        return [("", said), *gap_count(self.session, self.needs())]
+        text = f"{self._counted(count)}{sort_line(self.table)}{faults}"
+        return [("", text), *gap_count(self.session, self.needs())]
 
     def _counted(self, count: str) -> str:
         """How many rows of what, and whether more are to come."""

@@ -73,22 +73,25 @@ class KindsPane(TablePane):
             self._show()
 
     def _rows(self) -> Iterator[tuple[RowKey, KindRow]]:
-        for place, one in enumerate(LISTINGS.values()):
-            where = Location(one.id, self.session.namespace if one.scoped else "")
-            yield ("0", f"{place:03}"), KindRow(one.id, " ".join(one.names[1:]), "screen", one.about, place=where)
+        for place, listing in enumerate(LISTINGS.values()):
+            where = Location(listing.id, self.session.namespace if listing.scoped else "")
+            yield (
+                ("0", f"{place:03}"),
+                KindRow(listing.id, " ".join(listing.names[1:]), "screen", listing.about, place=where),
+            )
         states = self.session.feed.states()
         for need, coverage in sorted(self.session.store.needs().items(), key=lambda pair: _order(pair[0])):
-            held = states.get(need)
-            read = held.read if held is not None and held.phase in {"listing", "watching"} else 0
+            feed_state = states.get(need)
+            read = feed_state.read if feed_state is not None and feed_state.phase in {"listing", "watching"} else 0
             count = f"{read:,} object{'s' * (read != 1)}" if read else ""
-            said = coverage.message or (held.why if held is not None else "") or count
-            word = {"read": held.phase if held is not None and self.session.setting.live else "read"}.get(
+            message = coverage.message or (feed_state.why if feed_state is not None else "") or count
+            word = {"read": feed_state.phase if feed_state is not None and self.session.setting.live else "read"}.get(
                 coverage.state, coverage.state
             )
             tone: Tone = "" if coverage.known else "bad" if coverage.state == "denied" else "warn"
             space = f" in {need.namespace}" if need.namespace else ""
             name = f"{BY_KIND[need.kind].qualified}{f'/{need.name}' if need.name else ''}{space}"
-            yield ("1", *_order(need)), KindRow(name, "", word, said, tone, need=need)
+            yield ("1", *_order(need)), KindRow(name, "", word, message, tone, need=need)
 
     def _show(self) -> None:
         row: KindRow | None = self.table.row

@@ -70,11 +70,13 @@ class HelpPane(Pane):
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
         """The keys of the screen below first, then those of every screen."""
         known = groups()
-        for group in (*(one for one in self._groups if one != "everywhere"), "everywhere"):
+        for group in (*(group for group in self._groups if group != "everywhere"), "everywhere"):
             yield _listed(_TITLES[group], [(key.shown, key.text) for key in known[group]], width)
         yield _listed("moving", MOVING, width)
         yield _signs(width)
-        yield _listed("screens for :", [(" ".join(one.names[:2]), one.about) for one in LISTINGS.values()], width)
+        yield _listed(
+            "screens for :", [(" ".join(listing.names[:2]), listing.about) for listing in LISTINGS.values()], width
+        )
         rows = [(shown, f"{what} in k9s: nothing here changes a cluster") for shown, what in CHANGING.values()]
         rows += [(shown, f"{what} in k9s; here {instead or 'nothing'}") for shown, what, instead in ELSEWHERE.values()]
         yield _listed("keys of k9s", rows, width)

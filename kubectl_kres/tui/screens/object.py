@@ -79,14 +79,14 @@ class ObjectPane(Pane):
         change = self.session.what_if
         if change is None:
             return None
-        session, found, self.session = self.session, self.found, change.real
+        session, result, self.session = self.session, self.found, change.real
         try:
             self.found = self.ask()
             return of()
         except KresError:
             return None
         finally:
-            self.session, self.found = session, found
+            self.session, self.found = session, result
 
     @property
     def late(self) -> bool:

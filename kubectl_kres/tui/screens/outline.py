@@ -57,7 +57,7 @@ class OutlinePane(TreePane):
             return
         yield [("strong", row.label)]
         if row.is_section:
-            inside = sum(one.path[:1] == row.path for one in self._rows) - 1
+            inside = sum(item.path[:1] == row.path for item in self._rows) - 1
             yield [
                 (
                     "quiet",

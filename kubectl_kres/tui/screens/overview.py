@@ -154,8 +154,8 @@ class OverviewPane(TablePane):
 
     def enter(self, place: Location) -> None:
         super().enter(place)
-        one = bool(self.session.namespace)
-        self.worst.change_columns([column for column in _WORST if not (one and column.id == "where")])
+        result = bool(self.session.namespace)
+        self.worst.change_columns([column for column in _WORST if not (result and column.id == "where")])
         self._draw()
         self.worst.focus()
 
@@ -214,7 +214,7 @@ class OverviewPane(TablePane):
         yield from self._server()
 
     def _area(self, area: OverviewArea) -> Notice:
-        maker = next((one for one in self._areas.makers if one.name == area.name), None)
+        maker = next((maker for maker in self._areas.makers if maker.name == area.name), None)
         apart = area.name == "namespaces" or (maker is not None and maker.everywhere)
         place = Location(area.name, "" if apart else self.session.namespace)
         if area.state == "absent":
@@ -222,9 +222,9 @@ class OverviewPane(TablePane):
         need = next(need for need in self.needs() if need.kind == area.kind)
         if not area.count and (why := unseen(self.session, need)):
             return Notice(("?", "warn"), area.name, "?", why, place)
-        said = area_said(area) if not area.state else ""
+        text = area_said(area) if not area.state else ""
         return Notice(
-            SIGNS[area.severity], area.name, self._number(need, area.count or 0), said, place, self._bar(area)
+            SIGNS[area.severity], area.name, self._number(need, area.count or 0), text, place, self._bar(area)
         )
 
     def _bar(self, area: OverviewArea) -> str:
@@ -238,8 +238,8 @@ class OverviewPane(TablePane):
         lacking = [need for need in self.needs() if need.kind in LISTINGS["refused"].kinds[1:] and need.required]
         why = next(filter(None, (unseen(self.session, need) for need in lacking)), "")
         if area.state:
-            said = why or "being computed: whose pods are refused, and what unblocks them"
-            return Notice(("?", "warn") if why else ("", ""), "refused", "?" if why else "..", said, place)
+            text = why or "being computed: whose pods are refused, and what unblocks them"
+            return Notice(("?", "warn") if why else ("", ""), "refused", "?" if why else "..", text, place)
         return Notice(SIGNS[area.severity], "refused", str(area.count), area_said(area), place, self._bar(area))
 
     def _number(self, need: Need, count: int) -> str:
@@ -255,8 +255,8 @@ class OverviewPane(TablePane):
         """That the rules of another version are used, once it is known which one the server has."""
         version = self.session.store.origin.version
         if version or not self.session.setting.live:
-            for said in self.session.supposed:
-                yield Notice(("!", "warn"), "server", version or "?", said, Location("kinds"))
+            for text in self.session.supposed:
+                yield Notice(("!", "warn"), "server", version or "?", text, Location("kinds"))
 
     # What is worst
 
@@ -282,18 +282,18 @@ class OverviewPane(TablePane):
         return Notice(sign, what, ref.namespace, problem_said(problem, now), _place(problem), ask=ask_words(problem))
 
     def _gaps(self) -> Iterator[Notice]:
-        found = []
+        result = []
         for need in self.needs():
             coverage = self.session.store.covered(need)
             if coverage.state in {"denied", "failed"}:
                 word = "forbidden" if coverage.state == "denied" else "failed"
-                said = f"{word}: {coverage.message}" if coverage.message else word
-                found.append(Notice(("?", "bad"), BY_KIND[need.kind].plural, need.namespace, said, Location("kinds")))
-        if found:
-            one = not self.session.namespace and unseen(self.session, Need("Pod"))
-            said = "one namespace may be readable: :pods NAME" if one else ""
-            yield Notice(("", "quiet"), "NOT VISIBLE", "", said, None)
-        yield from found
+                text = f"{word}: {coverage.message}" if coverage.message else word
+                result.append(Notice(("?", "bad"), BY_KIND[need.kind].plural, need.namespace, text, Location("kinds")))
+        if result:
+            pod = not self.session.namespace and unseen(self.session, Need("Pod"))
+            text = "one namespace may be readable: :pods NAME" if pod else ""
+            yield Notice(("", "quiet"), "NOT VISIBLE", "", text, None)
+        yield from result
 
     # The lines around, and keys
 

@@ -99,13 +99,13 @@ class PodPane(TreePane):
         return owner_of(pod) if isinstance(pod, Pod) else None
 
     def text_lines(self, tab: str, width: int) -> Iterable[Line]:
-        found = self.found
-        if found is None:
+        explanation = self.found
+        if explanation is None:
             return ()
         if tab == "text":
-            return explanation_lines(found, steps=self.steps, width=width)
+            return explanation_lines(explanation, steps=self.steps, width=width)
         if tab == "quota":
-            costs = [line for cost in found.quotas for line in cost_lines(cost, width=width)]
+            costs = [line for cost in explanation.quotas for line in cost_lines(cost, width=width)]
             return costs or [[("quiet", "no quota counts this")]]
         if tab in {"qos", "cgroups"}:
             return self._quality(tab, width)
@@ -120,14 +120,14 @@ class PodPane(TreePane):
 
     def _quality(self, tab: str, width: int) -> Iterable[Line]:
         version = 2 if tab == "cgroups" else 0
-        found: Quality | None = quality(self.session.store, self.subject, self.session.ask, version=version)
-        if found is None:
+        result: Quality | None = quality(self.session.store, self.subject, self.session.ask, version=version)
+        if result is None:
             return [[("warn", f"no class, since {unclassed(self.subject)}")]]
         if tab == "cgroups":
-            return tree(found.cgroups, width) if found.cgroups is not None else ()
+            return tree(result.cgroups, width) if result.cgroups is not None else ()
         pairs = pairs_of(self.found) if self.found is not None else ()
         ascii_only = self.session.setting.ascii_only
-        return [*scale_lines(pairs, width, ascii_only=ascii_only), [("", "")], *quality_lines(found, width)]
+        return [*scale_lines(pairs, width, ascii_only=ascii_only), [("", "")], *quality_lines(result, width)]
 
     def on_table_opened(self, event: Table.Opened) -> None:
         """To the object that a value came from; a branch folds."""
@@ -164,12 +164,12 @@ class PodPane(TreePane):
         return self.session.command(words, self.ref.namespace)
 
     def status(self) -> Line:
-        found = self.found
-        if found is None:
+        explanation = self.found
+        if explanation is None:
             return [("warn", "not known")]
-        word, tone = verdict_word(found.verdict)
-        partly = "" if found.complete else "  incomplete: not all could be read"
-        return [(tone, word), ("", f"  from {found.start}"), ("warn", partly)]
+        word, tone = verdict_word(explanation.verdict)
+        partly = "" if explanation.complete else "  incomplete: not all could be read"
+        return [(tone, word), ("", f"  from {explanation.start}"), ("warn", partly)]
 
     @property
     def tabular(self) -> bool:

@@ -77,17 +77,19 @@ class QuotaPane(ObjectPane, TablePane):
         quota: Any = self.session.get(self.ref)
         if quota is None:
             raise missing(self.session.store, self.subject)
-        [found] = quota_reports(self.session.store, [quota], self.session.ask, recounted=self.recounted, by=self.by)
-        return found
+        [quota_report] = quota_reports(
+            self.session.store, [quota], self.session.ask, recounted=self.recounted, by=self.by
+        )
+        return quota_report
 
     def answered(self) -> None:
         uses, shares = (self.found.uses, self.found.shares) if self.found is not None else ((), ())
         # Where there is no room for all, the names that are nearest to their limit stay.
         tightest = sorted(uses, key=lambda use: (not use.over, -(use.percent or 0)))
         self.table.change_columns(_columns([use.name for use in tightest]))
-        ordered = sorted(shares, key=lambda one: [-one.percents.get(use.name, 0) for use in tightest])
-        self.table.replace({(f"{place:06}", one.who): one for place, one in enumerate(ordered)})
-        before = self.before(lambda: {one.who: one.usage for one in self.found.shares} if self.found else {})
+        ordered = sorted(shares, key=lambda usage_share: [-usage_share.percents.get(use.name, 0) for use in tightest])
+        self.table.replace({(f"{place:06}", usage_share.who): usage_share for place, usage_share in enumerate(ordered)})
+        before = self.before(lambda: {share.who: share.usage for share in self.found.shares} if self.found else {})
         self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
         self.verdict.put(self._verdict)
 
@@ -147,7 +149,7 @@ class QuotaPane(ObjectPane, TablePane):
     def status(self) -> Line:
         count = len(self.table.view.keys)
         counted = "  counted again" if self.recounted else ""
-        column = self.table.sorted_by or next((one for one in self.table.columns[2:]), None)
+        column = self.table.sorted_by or next((column for column in self.table.columns[2:]), None)
         tight = column.id if column is not None else "what is used"
         return [("", f"{count} by {self.by}, the largest share of {tight} first{counted}")]
 

@@ -50,10 +50,10 @@ class TablePane(Pane):
 
     def matched(self) -> Matcher:
         """What the filter means; that it means nothing is said."""
-        found = matcher(self._filter, self.selector)
-        if found.fault:
-            self.post_message(Say(found.fault, "warn"))
-        return found
+        texts = matcher(self._filter, self.selector)
+        if texts.fault:
+            self.post_message(Say(texts.fault, "warn"))
+        return texts
 
     def apply(self) -> None:
         """Shows what the filter lets through."""
@@ -104,7 +104,7 @@ class TablePane(Pane):
         table, shown = self.table, self.table.shown
         if action in SORTS:
             known = {column.id: column for column in table.columns}
-            chosen = next((known[one] for one in SORTS[action] if one in known), None)
+            chosen = next((known[name] for name in SORTS[action] if name in known), None)
         elif action == "sort-column":
             chosen = shown[table.picked - 1] if 0 < table.picked <= len(shown) else None
         else:

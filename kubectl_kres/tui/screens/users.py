@@ -74,8 +74,8 @@ class UsersPane(TreePane):
         quota: Any = self.session.get(self.ref)
         if quota is None:
             raise missing(self.session.store, self.subject)
-        [found] = quota_reports(self.session.store, [quota], self.session.ask, by=VALUE)
-        return found
+        [quota_report] = quota_reports(self.session.store, [quota], self.session.ask, by=VALUE)
+        return quota_report
 
     def changed(self, changes: Changes) -> None:
         """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
@@ -101,8 +101,8 @@ class UsersPane(TreePane):
 
     def names(self) -> Sequence[str]:
         """The names of the quota, the tightest first."""
-        found: QuotaReport = self.found
-        return [use.name for use in sorted(found.uses, key=lambda use: (not use.over, -(use.percent or 0)))]
+        quota_report: QuotaReport = self.found
+        return [use.name for use in sorted(quota_report.uses, key=lambda use: (not use.over, -(use.percent or 0)))]
 
     def answered(self) -> None:
         if self.found is not None:
@@ -145,7 +145,7 @@ class UsersPane(TreePane):
 
     def sign(self, row: UserRow) -> tuple[str, Tone]:
         """``!``: a value that would be another one if the pod were made today."""
-        return ("!", "warn") if any(one.note for one in row.node.set_by.values()) else ("", "")
+        return ("!", "warn") if any(set_by.note for set_by in row.node.set_by.values()) else ("", "")
 
     def opens_on(self) -> UserRow | None:
         """The largest, which may be another one until all has been read."""
@@ -155,8 +155,8 @@ class UsersPane(TreePane):
         return row.path if row.node.inside else row.path[:-1] or row.path
 
     def head(self, width: int) -> Iterable[Line]:
-        found: QuotaReport = self.found
-        for use in sorted(found.uses, key=lambda use: self._names.index(use.name)):
+        quota_report: QuotaReport = self.found
+        for use in sorted(quota_report.uses, key=lambda use: self._names.index(use.name)):
             used = use.used or "not counted yet"
             share = f", {use.percent}%" if use.percent is not None else ""
             tone: Tone = "bad" if use.over else ""
@@ -169,10 +169,10 @@ class UsersPane(TreePane):
             share = f", {node.percents[name]}% of what is used" if name in node.percents else ""
             yield from toned("", wrapped(f"{name} {node.usage[name]}{share}", width, first="  ", rest="    "))
             if name in node.set_by:
-                found = node.set_by[name]
-                tone: Tone = "warn" if found.note else "quiet"
-                said = f"set by {setter_words(found)}" if found.rule else setter_words(found)
-                yield from toned(tone, wrapped(said, width, first="    ", rest="      "))
+                set_by = node.set_by[name]
+                tone: Tone = "warn" if set_by.note else "quiet"
+                text = f"set by {setter_words(set_by)}" if set_by.rule else setter_words(set_by)
+                yield from toned(tone, wrapped(text, width, first="    ", rest="      "))
             elif name in node.hard:
                 yield from toned("quiet", wrapped(more_of(node, name), width, first="    ", rest="      "))
         if node.subject is not None:
@@ -191,7 +191,9 @@ class UsersPane(TreePane):
         row: UserRow | None = self.table.view.rows.get(event.key)
         if row is None:
             return
-        ref = row.node.subject or next((one.source.ref for one in row.node.set_by.values() if one.source), None)
+        ref = row.node.subject or next(
+            (set_by.source.ref for set_by in row.node.set_by.values() if set_by.source), None
+        )
         if ref is not None:
             self.post_message(OpenPlace(Location("object", ref=ref)))
         else:
@@ -268,7 +270,7 @@ def _is_pod(node: UsageNode) -> bool:
 
 
 def _tone(row: UserRow) -> Tone:
-    if any(one.note for one in row.node.set_by.values()):
+    if any(set_by.note for set_by in row.node.set_by.values()):
         return "warn"
     return "strong" if len(row.path) == 1 else "quiet" if not row.node.inside else ""
 

@@ -40,8 +40,8 @@ class WhatIfPane(Pane):
         yield from change_lines(change.report, width)
         yield [("", "")]
         yield [("strong", "to make it so")]
-        for one in change.tries:
-            yield [("", "  "), ("command", one.command)]
+        for typed_number in change.tries:
+            yield [("", "  "), ("command", typed_number.command)]
 
     def command(self) -> str:
         return self.session.command("simulate")

@@ -95,7 +95,7 @@ def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide
     while (over := _sum(widths) - room) > 0:
         loose = {at: width for at, width in widths.items() if width > _least(columns[at], liked[at])}
         if loose:
-            at = max(loose, key=lambda one: loose[one])
+            at = max(loose, key=lambda number: loose[number])
             widths[at] -= min(over, max(1, (widths[at] - _least(columns[at], liked[at])) // 4))
         elif len(widths) > 1:
             widths.pop(max(widths))

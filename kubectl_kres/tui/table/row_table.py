@@ -305,7 +305,7 @@ class Table(Drawn):
             self._liked = natural(self.columns, chain(seen, islice(rows.values(), _MEASURED // 2)))
         if self.sorted_by is not None:
             # The arrow of the sort needs a cell of its own.
-            at = next((at for at, one in enumerate(self.columns) if one.id == self.sorted_by.id), None)
+            at = next((at for at, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)
             self.sorted_by = self.columns[at] if at is not None else None
         liked = [
             max(width, len(column.head) + (column is self.sorted_by))

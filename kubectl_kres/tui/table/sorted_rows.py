@@ -41,8 +41,8 @@ class RowOrder:
             return slots[::-1] if self.reverse else slots
         ranks = self.ranks
         known = slots if None not in ranks else [slot for slot in slots if ranks[slot] is not None]
-        found = sorted(known, key=ranks.__getitem__, reverse=self.reverse)
-        return found if known is slots else [*found, *(slot for slot in slots if ranks[slot] is None)]
+        numbers = sorted(known, key=ranks.__getitem__, reverse=self.reverse)
+        return numbers if known is slots else [*numbers, *(slot for slot in slots if ranks[slot] is None)]
 
     def find(self, line: Sequence[int], slot: int) -> int:
         """Where a slot stands in a line of slots, or would stand."""
@@ -63,13 +63,13 @@ class RowOrder:
         place = self.find(line, slot)
         return place if place < len(line) and line[place] == slot else None
 
-    def _before(self, one: int, other: int) -> bool:
+    def _before(self, number: int, other: int) -> bool:
         keys = self.keys
         if self.rank is None:
-            return keys[one] > keys[other] if self.reverse else keys[one] < keys[other]
-        rank, its = self.ranks[one], self.ranks[other]
+            return keys[number] > keys[other] if self.reverse else keys[number] < keys[other]
+        rank, its = self.ranks[number], self.ranks[other]
         if rank == its:
-            return keys[one] < keys[other]
+            return keys[number] < keys[other]
         if rank is None or its is None:
             return its is None
         return bool(rank > its if self.reverse else rank < its)
@@ -79,23 +79,23 @@ class RowOrder:
         coming = self.arranged(sorted(slots, key=self.keys.__getitem__))
         if not coming:
             return line
-        found, at = list[int](), 0
+        numbers, at = list[int](), 0
         for slot in coming:
             place = self.find(line, slot)
-            found += line[at:place]
-            found.append(slot)
+            numbers += line[at:place]
+            numbers.append(slot)
             at = place
-        found += line[at:]
-        return found
+        numbers += line[at:]
+        return numbers
 
 
 def left(line: list[int], places: Iterable[int]) -> list[int]:
     """The line without those that stand at some places."""
-    found, at = list[int](), 0
+    numbers, at = list[int](), 0
     for place in sorted(places):
-        found += line[at:place]
+        numbers += line[at:place]
         at = place + 1
     if not at:
         return line
-    found += line[at:]
-    return found
+    numbers += line[at:]
+    return numbers

@@ -158,11 +158,11 @@ class View(Generic[Row]):
                 return
 
     def _read(self, most: int) -> None:
-        texts, held, text, unread = self._texts, self._held, self._faces.text, self._unread
+        texts, result, text, unread = self._texts, self._held, self._faces.text, self._unread
         some = unread[-most:]
         del unread[-most:]
         for slot in some:
-            texts[slot] = text(held[slot]).lower()
+            texts[slot] = text(result[slot]).lower()
 
     def _ranked(self) -> bool:
         """Looks at the ranks that the order goes by; whether they are others than before."""
@@ -273,10 +273,10 @@ class View(Generic[Row]):
 
     def _matching(self, slots: list[int]) -> list[int]:
         """Those that the filter lets through."""
-        held, faces = self._held, self._faces
+        result, faces = self._held, self._faces
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels
-            slots = [slot for slot in slots if fits(faces.labels(held[slot]))]
+            slots = [slot for slot in slots if fits(faces.labels(result[slot]))]
         elif self._matcher.test is not None:
             self._read(len(self._unread))
             texts: list[Any] = self._texts
@@ -285,4 +285,4 @@ class View(Generic[Row]):
                 slots = [slot for slot in slots if word in texts[slot]]
             else:
                 slots = [slot for slot in slots if test(texts[slot])]
-        return [slot for slot in slots if faces.fault(held[slot])] if self._faults else slots
+        return [slot for slot in slots if faces.fault(result[slot])] if self._faults else slots

@@ -36,7 +36,7 @@ class PipelineRow(Struct, frozen=True):
     @property
     def waiting(self) -> Sequence[TaskRun]:
         """Its runs that a quota holds up."""
-        return [one for one in self.made if fares(one) == "waiting"]
+        return [task_run for task_run in self.made if fares(task_run) == "waiting"]
 
 
 def sign(row: PipelineRow) -> tuple[str, Tone]:
@@ -52,10 +52,10 @@ def _runs(row: PipelineRow) -> str:
 
 
 def _condition(row: PipelineRow) -> str:
-    found = condition_of(row.run)
+    condition = condition_of(row.run)
     word = fares(row.run)
-    told = found is not None and found.reason.lower() not in {"", word}
-    return f"{word}: {found.reason}" if told and found is not None else word
+    told = condition is not None and condition.reason.lower() not in {"", word}
+    return f"{word}: {condition.reason}" if told and condition is not None else word
 
 
 def _pipeline(row: PipelineRow) -> str:
@@ -81,9 +81,9 @@ def _created(row: PipelineRow) -> str | None:
 
 def _rows(session: Session, namespace: str) -> ListRows:
     made: dict[tuple[str, str], list[TaskRun]] = {}
-    for one in session.store.all("TaskRun", namespace or None):
-        owner = (one.metadata.labels or {}).get(PIPELINE_RUN, "")
-        made.setdefault((one.metadata.namespace, owner), []).append(one)
+    for task_run in session.store.all("TaskRun", namespace or None):
+        owner = (task_run.metadata.labels or {}).get(PIPELINE_RUN, "")
+        made.setdefault((task_run.metadata.namespace, owner), []).append(task_run)
     for run in session.store.all("PipelineRun", namespace or None):
         key = (run.metadata.namespace, run.metadata.name)
         age = since(run.metadata.creation_timestamp or "", session.setting.now())
@@ -93,13 +93,13 @@ def _rows(session: Session, namespace: str) -> ListRows:
 def _detail(session: Session, row: PipelineRow, width: int) -> Iterator[Line]:
     del session
     yield [("strong", row.run.metadata.name), (sign(row)[1], f"  {_condition(row)}")]
-    found = condition_of(row.run)
-    if found is not None and found.message:
-        yield from toned("", wrapped(found.message, width, first="  ", rest="    "))
-    for one in row.made:
-        said = condition_of(one)
-        tone = MARKS.get(fares(one), ("", ""))[1]
-        text = f"{one.metadata.name}: {fares(one)}{f', {said.reason}' if said is not None and tone else ''}"
+    condition = condition_of(row.run)
+    if condition is not None and condition.message:
+        yield from toned("", wrapped(condition.message, width, first="  ", rest="    "))
+    for task_run in row.made:
+        words = condition_of(task_run)
+        tone = MARKS.get(fares(task_run), ("", ""))[1]
+        text = f"{task_run.metadata.name}: {fares(task_run)}{f', {words.reason}' if words is not None and tone else ''}"
         yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
 
 

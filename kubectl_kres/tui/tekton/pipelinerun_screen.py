@@ -44,49 +44,66 @@ class PipelineRunPane(OutlinePane):
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
-        found, sections = self.found, Sections()
-        main = [one for one in found.tasks if not one.is_finally]
-        last = [one for one in found.tasks if one.is_finally]
+        pipeline_explanation, sections = self.found, Sections()
+        main = [task for task in pipeline_explanation.tasks if not task.is_finally]
+        last = [task for task in pipeline_explanation.tasks if task.is_finally]
         heads = ("RUNS", "CPU REQ", "MEM REQ")
         yield from sections.section("tasks", map(self._planned, main), heads)
         yield from sections.section("finally", map(self._planned, last), heads)
-        for quota in dict.fromkeys(one.quota for one in found.at_once):
-            group = [one for one in found.at_once if one.quota == quota]
+        for quota in dict.fromkeys(at_once.quota for at_once in pipeline_explanation.at_once):
+            group = [at_once for at_once in pipeline_explanation.at_once if at_once.quota == quota]
             title = f"at once, quota {quota}" if quota else "at once, no quota limits it"
             yield from sections.section(
                 title, map(self._at_once, group), ("ASK", "USED", "HARD") if quota else ("ASK",)
             )
-        yield from sections.section("affinity assistants", map(_assistant, found.assistants))
-        yield from sections.section("or", map(warning_item, found.verdict.others))
-        yield from sections.section("seen in the cluster", map(_fact, found.facts))
-        yield from sections.section("assumed", (said_item(one.text) for one in found.assumptions))
-
-    def _planned(self, one: PlannedTask) -> OutlineItem:
-        totals = (
-            {(total.side, total.resource): total.value for total in one.explanation.totals} if one.explanation else {}
+        yield from sections.section("affinity assistants", map(_assistant, pipeline_explanation.assistants))
+        yield from sections.section("or", map(warning_item, pipeline_explanation.verdict.others))
+        yield from sections.section("seen in the cluster", map(_fact, pipeline_explanation.facts))
+        yield from sections.section(
+            "assumed", (said_item(assumption.text) for assumption in pipeline_explanation.assumptions)
         )
-        runs = "?" if one.runs is None else str(one.runs)
-        cells = (runs, totals.get(("requests", "cpu"), "-"), totals.get(("requests", "memory"), "-"))
-        after = f"  after {', '.join(one.after)}" if one.after else ""
-        sign, tone, said = _answer(one)
-        made = ObjectRef("TaskRun", one.names[0], self.ref.namespace) if one.names else None
-        there = made is not None and self.session.get(made) is not None
-        return OutlineItem((), one.name, cells, f"{said}{after}", sign, tone, partial(_task_lines, one),
-                    Location("object", ref=made) if there else None, ref=made)  # fmt: skip
 
-    def _at_once(self, one: AtOnce) -> OutlineItem:
-        amount = f"{one.amount}{'+' * one.at_least}"
-        cells = (amount, one.used or "-", one.hard or "-") if one.quota else (amount,)
-        said = f"too much: {one.after} after" if one.exceeded else f"by {', '.join(one.tasks)}"
-        place = Location("quota", ref=ObjectRef("ResourceQuota", one.quota, self.ref.namespace)) if one.quota else None
+    def _planned(self, planned_task: PlannedTask) -> OutlineItem:
+        totals = (
+            {(total.side, total.resource): total.value for total in planned_task.explanation.totals}
+            if planned_task.explanation
+            else {}
+        )
+        runs = "?" if planned_task.runs is None else str(planned_task.runs)
+        cells = (runs, totals.get(("requests", "cpu"), "-"), totals.get(("requests", "memory"), "-"))
+        after = f"  after {', '.join(planned_task.after)}" if planned_task.after else ""
+        sign, tone, text = _answer(planned_task)
+        made = ObjectRef("TaskRun", planned_task.names[0], self.ref.namespace) if planned_task.names else None
+        there = made is not None and self.session.get(made) is not None
         return OutlineItem(
             (),
-            f"{one.resource}{' (finally)' * one.is_finally}",
+            planned_task.name,
             cells,
-            said,
-            "x" if one.exceeded else "",
-            "bad" if one.exceeded else "",
-            partial(_at_once_lines, one),
+            f"{text}{after}",
+            sign,
+            tone,
+            partial(_task_lines, planned_task),
+            Location("object", ref=made) if there else None,
+            ref=made,
+        )
+
+    def _at_once(self, at_once: AtOnce) -> OutlineItem:
+        amount = f"{at_once.amount}{'+' * at_once.at_least}"
+        cells = (amount, at_once.used or "-", at_once.hard or "-") if at_once.quota else (amount,)
+        text = f"too much: {at_once.after} after" if at_once.exceeded else f"by {', '.join(at_once.tasks)}"
+        place = (
+            Location("quota", ref=ObjectRef("ResourceQuota", at_once.quota, self.ref.namespace))
+            if at_once.quota
+            else None
+        )
+        return OutlineItem(
+            (),
+            f"{at_once.resource}{' (finally)' * at_once.is_finally}",
+            cells,
+            text,
+            "x" if at_once.exceeded else "",
+            "bad" if at_once.exceeded else "",
+            partial(_at_once_lines, at_once),
             place,
         )
 
@@ -97,65 +114,65 @@ class PipelineRunPane(OutlinePane):
     def status(self) -> Line:
         if self.found is None:
             return [("warn", "not known")]
-        ended = sum(one.state in ENDED for one in self.found.tasks)
+        ended = sum(task.state in ENDED for task in self.found.tasks)
         partly = "" if self.found.complete else "  incomplete: not all could be read"
         return [("", f"{len(self.found.tasks)} tasks, {ended} ended"), ("warn", partly)]
 
 
-def _answer(one: PlannedTask) -> tuple[str, Tone, str]:
+def _answer(planned_task: PlannedTask) -> tuple[str, Tone, str]:
     """Mark, tone and words for what becomes of a task."""
-    if one.state in ENDED:
-        return ("x", "bad", "failed") if one.state == "failed" else ("", "quiet", one.state)
-    if one.explanation is None:
+    if planned_task.state in ENDED:
+        return ("x", "bad", "failed") if planned_task.state == "failed" else ("", "quiet", planned_task.state)
+    if planned_task.explanation is None:
         return "?", "warn", "not known"
-    verdict = one.explanation.verdict
-    state = f", {one.state}" if one.state else ""
+    verdict = planned_task.explanation.verdict
+    state = f", {planned_task.state}" if planned_task.state else ""
     word, tone = verdict_word(verdict)
     if tone == "good":
         return "", "", f"{word}{state}"
-    part = one.explanation.tekton
+    part = planned_task.explanation.tekton
     reason = f": {part.problem.reason}" if part is not None and part.problem is not None else ""
     return "!" if tone == "warn" else "x", tone, f"{word}{state}{reason}"
 
 
-def _task_lines(one: PlannedTask, width: int) -> Iterator[Line]:
-    yield [("strong", f"task {one.name}"), ("quiet", f"  {', '.join(one.names)}")]
-    if one.explanation is not None:
-        yield from explanation_lines(one.explanation, steps=False, width=width)
-    elif one.gap is not None:
-        yield from toned("warn", wrapped(str(one.gap), width, rest="  "))
+def _task_lines(planned_task: PlannedTask, width: int) -> Iterator[Line]:
+    yield [("strong", f"task {planned_task.name}"), ("quiet", f"  {', '.join(planned_task.names)}")]
+    if planned_task.explanation is not None:
+        yield from explanation_lines(planned_task.explanation, steps=False, width=width)
+    elif planned_task.gap is not None:
+        yield from toned("warn", wrapped(str(planned_task.gap), width, rest="  "))
 
 
-def _at_once_lines(one: AtOnce, width: int) -> Iterator[Line]:
-    yield [("strong", one.resource), ("", f" {one.amount} at once{' in finally' * one.is_finally}")]
-    parts = [f"by {', '.join(one.tasks)}"]
-    parts += [f"of which {one.counted} is in used already"] if one.counted else []
-    parts += [f"affinity assistants {one.assistants} beside"] if one.assistants else []
-    parts += ["at least: a matrix depends on a result"] if one.at_least else []
+def _at_once_lines(at_once: AtOnce, width: int) -> Iterator[Line]:
+    yield [("strong", at_once.resource), ("", f" {at_once.amount} at once{' in finally' * at_once.is_finally}")]
+    parts = [f"by {', '.join(at_once.tasks)}"]
+    parts += [f"of which {at_once.counted} is in used already"] if at_once.counted else []
+    parts += [f"affinity assistants {at_once.assistants} beside"] if at_once.assistants else []
+    parts += ["at least: a matrix depends on a result"] if at_once.at_least else []
     for part in parts:
         yield from toned("", wrapped(part, width, first="  ", rest="    "))
-    if one.quota:
-        text = f"quota {one.quota}: {one.used} of {one.hard} used, {one.after} with all of it"
-        yield from toned("bad" if one.exceeded else "", wrapped(text, width, first="  ", rest="    "))
-    if one.exceeded:
+    if at_once.quota:
+        text = f"quota {at_once.quota}: {at_once.used} of {at_once.hard} used, {at_once.after} with all of it"
+        yield from toned("bad" if at_once.exceeded else "", wrapped(text, width, first="  ", rest="    "))
+    if at_once.exceeded:
         text = "what does not fit waits and is tried again every minute; which task comes first is a race"
         yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
 
 
-def _assistant(one: AssistantPod) -> OutlineItem:
-    refused = "; ".join(one.refused)
+def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
+    refused = "; ".join(assistant_pod.refused)
     tone: Tone = "bad" if refused else ""
     return OutlineItem(
         (),
-        f"StatefulSet/{one.name}",
-        said=refused or f"workspace {one.workspace or 'of the whole run'}",
+        f"StatefulSet/{assistant_pod.name}",
+        said=refused or f"workspace {assistant_pod.workspace or 'of the whole run'}",
         sign="x" if refused else "",
         tone=tone,
     )
 
 
-def _fact(one: Fact) -> OutlineItem:
-    text = f"{one.reason}: {one.text}"
+def _fact(fact: Fact) -> OutlineItem:
+    text = f"{fact.reason}: {fact.text}"
     return OutlineItem(
-        (), text, about=lambda width: toned("", wrapped(f"{text}{f' ({one.time})' * bool(one.time)}", width))
+        (), text, about=lambda width: toned("", wrapped(f"{text}{f' ({fact.time})' * bool(fact.time)}", width))
     )

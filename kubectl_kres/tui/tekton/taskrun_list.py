@@ -74,21 +74,21 @@ class RunRow:
     def pod(self) -> Pod | None:
         """Its pod, if it is there."""
         name = self.run.status.pod_name
-        found = self._session.store.get("Pod", name, self.run.metadata.namespace) if name else None
-        return found if isinstance(found, Pod) else None
+        pod = self._session.store.get("Pod", name, self.run.metadata.namespace) if name else None
+        return pod if isinstance(pod, Pod) else None
 
     def computed(self, side: str, resource: str) -> str | None:
         """What the pod would ask for in total."""
         totals = self.found.totals if self.found is not None else ()
-        return next((one.value for one in totals if (one.side, one.resource) == (side, resource)), None)
+        return next((total.value for total in totals if (total.side, total.resource) == (side, resource)), None)
 
     def live(self, side: str, resource: str) -> str | None:
         """What the live pod asks for in total."""
         pod = self.pod
-        found = amounts(pod, self._session.server) if pod is not None else None
-        if found is None:
+        pod_amounts = amounts(pod, self._session.server) if pod is not None else None
+        if pod_amounts is None:
             return None
-        values = found.requests if side == "requests" else found.limits
+        values = pod_amounts.requests if side == "requests" else pod_amounts.limits
         return str(values[resource]) if resource in values else None
 
     @property
@@ -96,7 +96,9 @@ class RunRow:
         """The values that the live pod has otherwise than computed, with their containers."""
         if self.found is None or not self.found.live:
             return []
-        return [(one.name, value) for one in self.found.containers for value in one.values if value.note]
+        return [
+            (container.name, value) for container in self.found.containers for value in container.values if value.note
+        ]
 
     @property
     def age(self) -> str:
@@ -131,12 +133,12 @@ def differs(row: RunRow) -> str:
 
 
 def _condition(row: RunRow) -> str:
-    found = condition_of(row.run)
-    return f"{fares(row.run)}{f': {found.reason}' if found is not None and _tells(found) else ''}"
+    condition = condition_of(row.run)
+    return f"{fares(row.run)}{f': {condition.reason}' if condition is not None and _tells(condition) else ''}"
 
 
-def _tells(found: Condition) -> bool:
-    return found.reason.lower() not in {"", "succeeded", "running", "failed", "pending"}
+def _tells(condition: Condition) -> bool:
+    return condition.reason.lower() not in {"", "succeeded", "running", "failed", "pending"}
 
 
 def _figure(head: str, side: str, resource: str, *, live: bool = False) -> Column:
@@ -199,17 +201,17 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
 
 def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
     del session
-    found = row.found
-    if found is None:
+    explanation = row.found
+    if explanation is None:
         yield from toned("warn", wrapped(row.fault, width, rest="  "))
         return
-    yield from verdict_lines(found, width)
+    yield from verdict_lines(explanation, width)
     for name, value in row.differing:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
         yield from toned("warn", wrapped(text, width, rest="  "))
-    if found.tekton is not None:
-        yield from task_lines(found.tekton, width)
+    if explanation.tekton is not None:
+        yield from task_lines(explanation.tekton, width)
 
 
 def needs(namespace: str) -> tuple[Need, ...]:

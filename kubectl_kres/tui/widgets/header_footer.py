@@ -96,12 +96,12 @@ def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int
 
 def crumb_line(crumbs: Sequence[str], width: int) -> Line:
     """The way here; what is too long is left out from the left."""
-    shown = [safe(one) for one in crumbs]
+    shown = [safe(crumb) for crumb in crumbs]
     cut = False
     while len(shown) > 1 and len(" > ".join(shown)) > width - 8:
         shown, cut = shown[1:], True
     line: list[tuple[Tone, str]] = [("quiet", " … > " if cut else " ")]
-    line += [("quiet", f"{one} > ") for one in shown[:-1]]
+    line += [("quiet", f"{name} > ") for name in shown[:-1]]
     return [*line, ("strong", shown[-1] if shown else "")]
 
 

@@ -47,15 +47,15 @@ class Sections:
         self._count = 0
 
     def section(
-        self, label: str, items: Iterable[OutlineItem], heads: Sequence[str] = (), said: str = ""
+        self, label: str, items: Iterable[OutlineItem], heads: Sequence[str] = (), detail: str = ""
     ) -> Iterator[OutlineItem]:
         """The line of the section, then its items."""
         self._count += 1
         key = f"{self._count:02}"
-        held = list(items)
-        if held:
-            yield OutlineItem((key,), label, tuple(heads), said)
-        for number, item in enumerate(held):
+        outline_items = list(items)
+        if outline_items:
+            yield OutlineItem((key,), label, tuple(heads), detail)
+        for number, item in enumerate(outline_items):
             yield _below(key, number, item)
 
 

@@ -15,28 +15,28 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Explanation
 from kubectl_kres.tui.widgets.values import ValueRow
 
 
-def journal_lines(found: Explanation, row: ValueRow, width: int, *, steps: bool) -> Iterator[Line]:
+def journal_lines(explanation: Explanation, row: ValueRow, width: int, *, steps: bool) -> Iterator[Line]:
     """Why the line under the cursor says what it says."""
     match row.of:
         case ResourceValue() if row.container is not None:
-            yield from _value(found, row.container, row.of, width, steps=steps)
+            yield from _value(explanation, row.container, row.of, width, steps=steps)
         case Total():
-            yield from _total(found, row.of, width, steps=steps)
+            yield from _total(explanation, row.of, width, steps=steps)
         case QuotaCost():
             # Below others it begins with an empty line, here it stands alone.
             yield from islice(cost_lines(row.of, width=width), 1, None)
         case ContainerValues():
             yield from _container(row.of, width)
         case _:
-            yield from _pod(found, width)
+            yield from _pod(explanation, width)
 
 
 def _value(
-    found: Explanation, one: ContainerValues, value: ResourceValue, width: int, *, steps: bool
+    explanation: Explanation, container_values: ContainerValues, value: ResourceValue, width: int, *, steps: bool
 ) -> Iterator[Line]:
-    yield from answer(one, value, width)
-    place = f"{one.path}.resources[{value.resource}]"
-    checks = [entry for entry in found.journal if isinstance(entry, Check) and entry.path in {value.path, place}]
+    yield from answer(container_values, value, width)
+    place = f"{container_values.path}.resources[{value.resource}]"
+    checks = [entry for entry in explanation.journal if isinstance(entry, Check) and entry.path in {value.path, place}]
     if checks and steps:
         yield [("", "")]
         yield [("strong", "checked")]
@@ -50,21 +50,21 @@ def _value(
             yield from toned("quiet", wrapped(shown_source(check.source), width, first="   ", rest="   "))
 
 
-def _total(found: Explanation, total: Total, width: int, *, steps: bool) -> Iterator[Line]:
+def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -> Iterator[Line]:
     yield [("strong", f"pod {total.resource} {total.side[:-1]}"), ("", f" = {total.value}")]
-    yield from toned("", wrapped(sum_text(found, total), width, first="= ", rest="  "))
+    yield from toned("", wrapped(sum_text(explanation, total), width, first="= ", rest="  "))
     if steps:
         yield from step_lines((total.of,), width)
 
 
-def _container(one: ContainerValues, width: int) -> Iterator[Line]:
-    yield [("strong", f"{one.role} {one.name}".rstrip())]
-    if one.note:
-        yield from toned("warn", wrapped(one.note, width))
-    yield from toned("quiet", wrapped(one.path, width))
+def _container(container_values: ContainerValues, width: int) -> Iterator[Line]:
+    yield [("strong", f"{container_values.role} {container_values.name}".rstrip())]
+    if container_values.note:
+        yield from toned("warn", wrapped(container_values.note, width))
+    yield from toned("quiet", wrapped(container_values.path, width))
 
 
-def _pod(found: Explanation, width: int) -> Iterator[Line]:
-    if found.qos is not None:
-        yield from toned("", wrapped(f"QoS class {found.qos.name}: {found.qos.because}", width, rest="  "))
-    yield from remark_lines(found, steps=True, width=width)
+def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
+    if explanation.qos is not None:
+        yield from toned("", wrapped(f"QoS class {explanation.qos.name}: {explanation.qos.because}", width, rest="  "))
+    yield from remark_lines(explanation, steps=True, width=width)

@@ -93,13 +93,13 @@ class Prompt(Input):
 
     def action_complete(self) -> None:
         """The longest beginning that all that fits has in common."""
-        found = list(self._words(self.value))
-        if found:
-            text = found[0]
-            while not all(one.startswith(text) for one in found):
+        texts = list(self._words(self.value))
+        if texts:
+            text = texts[0]
+            while not all(name.startswith(text) for name in texts):
                 text = text[:-1]
             if len(text) <= len(self.value):
-                text = found[0]
+                text = texts[0]
             self.value = text
             self.cursor_position = len(text)
 

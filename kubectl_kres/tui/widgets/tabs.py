@@ -32,18 +32,18 @@ class Tabs(Bar):
 
     def beside(self, by: int) -> str:
         """The tab so many to the right."""
-        ids = [one for one, _ in self._tabs]
+        ids = [name for name, _ in self._tabs]
         return ids[(ids.index(self.current) + by) % len(ids)]
 
     def _draw(self) -> None:
         line: list[tuple[Tone, str]] = []
-        for one, word in self._tabs:
-            line.append(("strong", f"[{word}]") if one == self.current else ("quiet", f" {word} "))
+        for name, word in self._tabs:
+            line.append(("strong", f"[{word}]") if name == self.current else ("quiet", f" {word} "))
         self.put([("", " "), *line])
 
     def on_click(self, event: events.Click) -> None:
         at = 1
-        for one, word in self._tabs:
+        for name, word in self._tabs:
             if at <= event.x < at + len(word) + 2:
-                self.post_message(self.Chosen(one))
+                self.post_message(self.Chosen(name))
             at += len(word) + 2

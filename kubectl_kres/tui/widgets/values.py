@@ -34,23 +34,23 @@ class ValueRow(Struct, frozen=True):
     container: ContainerValues | None = None
 
 
-def value_rows(found: Explanation) -> Iterator[ValueRow]:
+def value_rows(explanation: Explanation) -> Iterator[ValueRow]:
     """All lines from the top, the branches before what is in them."""
-    refused = {entry.path for entry in found.journal if isinstance(entry, Check) and not entry.passed}
-    for number, one in enumerate(found.containers):
-        yield from _container(one, f"{number:03}", refused)
-    if found.totals:
-        kept = f"{found.qos.name}" if found.qos is not None else ""
+    refused = {entry.path for entry in explanation.journal if isinstance(entry, Check) and not entry.passed}
+    for number, container in enumerate(explanation.containers):
+        yield from _container(container, f"{number:03}", refused)
+    if explanation.totals:
+        kept = f"{explanation.qos.name}" if explanation.qos is not None else ""
         yield ValueRow(("800",), "pod total", kept, branch=True)
-    for number, total in enumerate(found.totals):
+    for number, total in enumerate(explanation.totals):
         label = f"{total.resource} {total.side[:-1]}"
         yield ValueRow(("800", f"{number:03}"), label, total.value, _by(total.of.rule, None), of=total)
-    for number, cost in enumerate(found.quotas):
+    for number, cost in enumerate(explanation.quotas):
         over = "no room" if cost.exceeded and not cost.counted else ""
         by = "counted" if cost.counted else over
         at = (f"9{number:02}",)
         tone: Tone = "bad" if over else ""
-        source = Source("ResourceQuota", cost.quota, found.subject.namespace)
+        source = Source("ResourceQuota", cost.quota, explanation.subject.namespace)
         yield ValueRow(at, f"quota {cost.quota}", "", by, "", tone, cost, source, branch=True)
         for name in sorted(cost.charge.requested):
             bad = name in cost.exceeded and not cost.counted
@@ -59,18 +59,27 @@ def value_rows(found: Explanation) -> Iterator[ValueRow]:
             yield ValueRow((*at, name), name, shown, of, "", "bad" if bad else "", cost, source)
 
 
-def _container(one: ContainerValues, number: str, refused: set[str]) -> Iterator[ValueRow]:
+def _container(container_values: ContainerValues, number: str, refused: set[str]) -> Iterator[ValueRow]:
     # A name would be cut for the sake of a word that "init" says as well.
-    label = title(one).replace("init container", "init", 1)
-    yield ValueRow((number,), label, one.note and "!", "", "", "warn" if one.note else "", one, branch=True)
-    if not one.values:
-        yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=one)
-    for at, value in enumerate(one.values):
+    label = title(container_values).replace("init container", "init", 1)
+    yield ValueRow(
+        (number,),
+        label,
+        container_values.note and "!",
+        "",
+        "",
+        "warn" if container_values.note else "",
+        container_values,
+        branch=True,
+    )
+    if not container_values.values:
+        yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=container_values)
+    for at, value in enumerate(container_values.values):
         several = [value.value or "-", *(other.value for other in value.alternatives)]
         shown = value.live if value.live is not None else " or ".join(several)
-        bad = bool({value.path, f"{one.path}.resources[{value.resource}]"} & refused)
+        bad = bool({value.path, f"{container_values.path}.resources[{value.resource}]"} & refused)
         tone: Tone = "bad" if bad else "warn" if value.note or value.alternatives else ""
-        question = f"{one.name}.{value.side}.{value.resource}" if one.name else ""
+        question = f"{container_values.name}.{value.side}.{value.resource}" if container_values.name else ""
         yield ValueRow(
             (number, f"{at:03}"),
             f"{value.resource} {value.side[:-1]}",
@@ -81,7 +90,7 @@ def _container(one: ContainerValues, number: str, refused: set[str]) -> Iterator
             value,
             value.source,
             question,
-            container=one,
+            container=container_values,
         )
 
 

@@ -38,7 +38,7 @@ def failure_errors(spec: Raw, path: str) -> Iterator[FieldError]:
     if len(rules) > _MOST_RULES:
         yield too_many(f"{path}.rules", len(rules), _MOST_RULES, _RULE)
     pods = mapping(mapping(spec, "template"), "spec")
-    names = {text(one, "name") for key in ("containers", "initContainers") for one in items(pods, key)}
+    names = {text(item, "name") for key in ("containers", "initContainers") for item in items(pods, key)}
     for index, rule in enumerate(rules):
         yield from _rule_errors(spec, rule, f"{path}.rules[{index}]", names)
 
@@ -75,11 +75,11 @@ def _code_errors(codes: Raw, path: str, names: set[str]) -> Iterator[FieldError]
     if isinstance(name, str) and name not in names:
         detail = "must be one of the container or initContainer names in the pod template"
         yield invalid(f"{path}.containerName", name, detail, _RULE)
-    held = codes.get("values")
-    values = [one if isinstance(one, int) else 0 for one in held] if isinstance(held, list | tuple) else []
+    result = codes.get("values")
+    values = [item if isinstance(item, int) else 0 for item in result] if isinstance(result, list | tuple) else []
     at = f"{path}.values"
     if not values:
-        yield invalid(at, values if isinstance(held, list | tuple) else None, "at least one value is required", _RULE)
+        yield invalid(at, values if isinstance(result, list | tuple) else None, "at least one value is required", _RULE)
     elif len(values) > _MOST_VALUES:
         yield too_many(at, len(values), _MOST_VALUES, _RULE)
     for index, value in enumerate(values):
@@ -144,16 +144,16 @@ def _counted(text_: str, completions: int) -> tuple[int, str]:
         if len(ends) > 2:
             most = "at most two parts separated by '-'"
             return 0, f"the fragment {quote(part)} violates the requirement that an index interval can have {most}"
-        found: list[int] = []
+        numbers: list[int] = []
         for end in ends:
             if not _INTEGER.fullmatch(end):
                 return 0, f"cannot convert string to integer for index: {quote(end)}"
             if int(end) >= completions:
                 return 0, f"too large index: {quote(end)}"
-            found.append(int(end))
-        if len(found) == 2 and found[0] >= found[1]:
-            return 0, f"non-increasing order, previous: {found[0]}, current: {found[1]}"
-        if total and last >= found[0]:
-            return 0, f"non-increasing order, previous: {last}, current: {found[0]}"
-        total, last = total + found[-1] - found[0] + 1, found[-1]
+            numbers.append(int(end))
+        if len(numbers) == 2 and numbers[0] >= numbers[1]:
+            return 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
+        if total and last >= numbers[0]:
+            return 0, f"non-increasing order, previous: {last}, current: {numbers[0]}"
+        total, last = total + numbers[-1] - numbers[0] + 1, numbers[-1]
     return total, ""

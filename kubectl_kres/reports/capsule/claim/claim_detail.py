@@ -33,16 +33,18 @@ _FEW, _LARGE = 10, 300
 def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
     scene, meta = claims.scene, claim.metadata
-    found = scene.states()[meta.namespace, meta.name]
+    standing = scene.states()[meta.namespace, meta.name]
     report = claims.report(claim)
     unseen = unseen_of_claim(scene, claim)
     place = structs.replace(report.place, ahead=claims.ahead(report)) if report.place is not None else None
     return structs.replace(
         report,
         place=place,
-        ways=ways(scene, claim, found),
+        ways=ways(scene, claim, standing),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
-        may=() if found.old else _permitted(claim, found, holds=report.state == "failed" and _holds(scene, claim)),
+        may=()
+        if standing.old
+        else _permitted(claim, standing, holds=report.state == "failed" and _holds(scene, claim)),
         quota=managed_of(scene, claim),
         edits=_edits(claim),
         unseen=unseen,
@@ -56,16 +58,16 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
     waiting = {report.subject for report in reports if report.waits}
     if len(waiting) > _FEW:
         return list(reports)
-    found = []
+    result = []
     for report in reports:
         ref = report.subject
         claim = scene.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
         if claim is None or len(scene.of_pool(report.pool or report.wanted_pool)) > _LARGE:
-            found.append(report)
+            result.append(report)
         else:
             state = scene.states()[ref.namespace, ref.name]
-            found.append(structs.replace(report, ways=ways(scene, claim, state)))
-    return found
+            result.append(structs.replace(report, ways=ways(scene, claim, state)))
+    return result
 
 
 def managed_of(scene: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
@@ -87,11 +89,11 @@ def _held_in(scene: PoolIndex, pool: str, space: str) -> Amounts:
     """What the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
     known = scene.pools.get(pool)
     if known is not None:
-        return added(parsed(one.claims) for one in (known.status.claims or {}).get(space, ()))
+        return added(parsed(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ()))
     return added(
-        parsed(one.claim.spec.claim)
-        for one in scene.of_pool(pool)
-        if one.claim.metadata.namespace == space and one.standing.state in HELD
+        parsed(standings.claim.spec.claim)
+        for standings in scene.of_pool(pool)
+        if standings.claim.metadata.namespace == space and standings.standing.state in HELD
     )
 
 
@@ -120,11 +122,11 @@ def _holds(scene: PoolIndex, claim: ResourcePoolClaim) -> bool:
 def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
     """Who last changed what is asked for, and of which pool."""
     fields = [*(f"spec.claim[{name}]" for name in sorted(claim.spec.claim or ())), "spec.pool"]
-    found = {field: last_edit(claim.metadata.managed_fields, field) for field in fields}
-    return {field: edit for field, edit in found.items() if edit is not None}
+    last_edits = {field: last_edit(claim.metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in last_edits.items() if edit is not None}
 
 
-def _permitted(claim: ResourcePoolClaim, found: Standing, *, holds: bool = False) -> tuple[May, May, May]:
+def _permitted(claim: ResourcePoolClaim, standing: Standing, *, holds: bool = False) -> tuple[May, May, May]:
     """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
 
     ``holds``: its pool lists it, whatever its own conditions say.
@@ -132,36 +134,36 @@ def _permitted(claim: ResourcePoolClaim, found: Standing, *, holds: bool = False
     other = structs.replace(claim, spec=ResourcePoolClaimSpec(claim.spec.pool, {"changed": "1"}))
     change, deletion = refuse_claim(other, claim), refuse_deletion(claim)
     return (
-        May("change", change is None, change.message if change else "", "" if change else _changed(found)),
+        May("change", change is None, change.message if change else "", "" if change else _changed(standing)),
         May(
             "delete",
             deletion is None,
             deletion.message if deletion else "",
-            "" if deletion else _deleted(found, holds=holds),
+            "" if deletion else _deleted(standing, holds=holds),
         ),
-        May("release", found.state == "in use", follows=_released(found)),
+        May("release", standing.state == "in use", follows=_released(standing)),
     )
 
 
-def _changed(found: Standing) -> str:
-    if found.state in HELD:
+def _changed(standing: Standing) -> str:
+    if standing.state in HELD:
         return (
             "less, or more that fits, is taken over at once; more that does not fit costs it all that it holds; "
             "another pool loses it: no pool would count it"
         )
-    if found.state in WAITING:
+    if standing.state in WAITING:
         return "it is looked at again at once, in its old place of the queue; it may also go to another pool"
     return "a change of its spec makes the controller look at it again; an annotation does not"
 
 
-def _deleted(found: Standing, *, holds: bool) -> str:
-    if holds or found.state in HELD:
+def _deleted(standing: Standing, *, holds: bool) -> str:
+    if holds or standing.state in HELD:
         return "what it holds is free at once, for whoever waits first"
-    return "it holds nothing; who waits behind it moves up" if found.state in WAITING else "it holds nothing"
+    return "it holds nothing; who waits behind it moves up" if standing.state in WAITING else "it holds nothing"
 
 
-def _released(found: Standing) -> str:
-    if found.state != "in use":
+def _released(standing: Standing) -> str:
+    if standing.state != "in use":
         return _VANISHES
     return (
         "what it holds is free at once; its pods keep running, the quota of its namespace falls below their use; it is "

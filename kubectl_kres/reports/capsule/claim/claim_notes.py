@@ -15,10 +15,13 @@ from kubectl_kres.reports.common.resource_lists import listed
 
 
 def notes_of(
-    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, found: Standing
+    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, standing: Standing
 ) -> tuple[str, ...]:
     """A sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
-    return (*_of_itself(claim, asked, found), *(_beside(scene, claim, asked, pool, found) if pool is not None else ()))
+    return (
+        *_of_itself(claim, asked, standing),
+        *(_beside(scene, claim, asked, pool, standing) if pool is not None else ()),
+    )
 
 
 def unwritable(name: str) -> bool:
@@ -26,7 +29,7 @@ def unwritable(name: str) -> bool:
     return not is_writable(name)
 
 
-def _of_itself(claim: ResourcePoolClaim, asked: Amounts, found: Standing) -> Iterator[str]:
+def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: Standing) -> Iterator[str]:
     name = claim.metadata.name
     if unwritable(name):
         yield (
@@ -41,38 +44,42 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts, found: Standing) -> Ite
     if wants_release(claim):
         yield "it carries the annotation for its release; the controller is about to let it go"
     now = claim.metadata.generation
-    seen = max((one.observed_generation for one in claim.status.conditions or ()), default=0) if now > 1 else 0
+    seen = (
+        max((condition.observed_generation for condition in claim.status.conditions or ()), default=0) if now > 1 else 0
+    )
     if seen and seen < now:
         yield f"what the controller says is about generation {seen} of it, and it has changed since"
-    held = claim.status.pool
-    if held is not None and found.state in HELD | WAITING and claim.spec.pool not in {"", held.name}:
+    pool_ref = claim.status.pool
+    if pool_ref is not None and standing.state in HELD | WAITING and claim.spec.pool not in {"", pool_ref.name}:
         yield (
-            f"its spec names pool {claim.spec.pool}, and what the controller says is of pool {held.name}: it has not "
-            "looked yet, or an older word of it was written over the new one"
+            f"its spec names pool {claim.spec.pool}, and what the controller says is of pool {pool_ref.name}: it has "
+            "not looked yet, or an older word of it was written over the new one"
         )
     if claim.metadata.deletion_timestamp:
         yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
 
 
 def _beside(
-    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, found: Standing
+    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, standing: Standing
 ) -> Iterator[str]:
     """Against the pool, which knows the claim by its UID."""
     name, space = pool.metadata.name, claim.metadata.namespace
     served = space in scene.spaces(pool)
     entry = scene.entry(pool, claim)
     if pool.metadata.deletion_timestamp:
-        fate = "deleted with it" if found.state in WAITING or pool.spec.config.delete_bound_resources else "let go of"
+        fate = (
+            "deleted with it" if standing.state in WAITING or pool.spec.config.delete_bound_resources else "let go of"
+        )
         yield f"pool {name} is being deleted, and the claim is {fate}"
-    if found.state in WAITING and not served:
+    if standing.state in WAITING and not served:
         yield f"what the controller says is stale: pool {name} no longer serves namespace {space}"
-    if found.state in HELD and entry is None and not unwritable(claim.metadata.name):
+    if standing.state in HELD and entry is None and not unwritable(claim.metadata.name):
         yield f"the status of pool {name} does not list it as allocated: the two are written one after the other"
-    if found.state in WAITING and entry is not None:
+    if standing.state in WAITING and entry is not None:
         yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
-    if found.state == "failed" and entry is not None:
+    if standing.state == "failed" and entry is not None:
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
-    if found.state in HELD and entry is not None and not _holds(entry, claim, asked):
+    if standing.state in HELD and entry is not None and not _holds(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
     if names := scene.lowered(pool) & asked.keys():
         yield f"not certain: Capsule counts {listed(sorted(names))} of pool {name} wrong, since there is so much of it"
@@ -80,10 +87,13 @@ def _beside(
         much = listed(sorted(names))
         yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
     hard = scene.hard(pool)
-    never = [one for one, value in asked.items() if one in hard and value.nano > hard[one].nano] if not entry else []
+    never = (
+        [name for name, value in asked.items() if name in hard and value.nano > hard[name].nano] if not entry else []
+    )
     if never:
+        too_little = sentence(shown({each: hard[each] for each in never}))
         yield (
-            f"pool {name} has less in total than it asks for ({sentence(shown({one: hard[one] for one in never}))}): "
+            f"pool {name} has less in total than it asks for ({too_little}): "
             "it waits forever unless one of the two changes"
         )
 

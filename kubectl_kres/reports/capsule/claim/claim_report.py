@@ -108,4 +108,4 @@ class ClaimReport(Record, frozen=True):
     @property
     def lacks(self) -> Mapping[str, str]:
         """What is missing, by resource."""
-        return {one.name: one.lacks for one in self.amounts if one.lacks is not None}
+        return {amount.name: amount.lacks for amount in self.amounts if amount.lacks is not None}

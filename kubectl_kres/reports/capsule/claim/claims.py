@@ -31,28 +31,28 @@ class Claims:
         """One row: without ways, verbs and quota, which ``reports.capsule.claim.claim_detail`` adds."""
         scene, meta = self.scene, claim.metadata
         pool = scene.pool_of(claim)
-        found = scene.states().get((meta.namespace, meta.name)) or standing(claim, pool)
+        result = scene.states().get((meta.namespace, meta.name)) or standing(claim, pool)
         wanted = claim.spec.pool
-        if found.state == "pending" and wanted and scene.pools_known and wanted not in scene.pools:
-            found = found._replace(state="failed", because=f"{_NO_SUCH_POOL}, which its controller has not said yet")
+        if result.state == "pending" and wanted and scene.pools_known and wanted not in scene.pools:
+            result = result._replace(state="failed", because=f"{_NO_SUCH_POOL}, which its controller has not said yet")
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
         asked = parsed(claim.spec.claim)
-        amounts = tuple(self._amounts(asked, pool, found)) if found.state in _SHORT else ()
-        if found.state == "failed" and all(one.offered for one in amounts):
+        amounts = tuple(self._amounts(asked, pool, result)) if result.state in _SHORT else ()
+        if result.state == "failed" and all(amount.offered for amount in amounts):
             amounts = ()
         return ClaimReport(
             ref,
-            found.state,
-            found.because,
+            result.state,
+            result.because,
             pool=claim.status.pool.name if claim.status.pool is not None else "",
             wanted_pool=claim.spec.pool,
             asks=shown(asked) if len(asked) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
             amounts=amounts,
-            place=self._place(claim, pool) if found.state in WAITING else None,
-            message=found.message,
+            place=self._place(claim, pool) if result.state in WAITING else None,
+            message=result.message,
             created=meta.creation_timestamp or "",
-            notes=notes_of(scene, claim, asked, pool, found),
-            old=found.old,
+            notes=notes_of(scene, claim, asked, pool, result),
+            old=result.old,
         )
 
     def _place(self, claim: ResourcePoolClaim, pool: ResourcePool | None) -> QueuePlace | None:
@@ -68,24 +68,24 @@ class Claims:
         if report.place is None:
             return ()
         queue = self.scene.waiting(report.pool)
-        return tuple(_ref(one) for one in queue[: min(report.place.place - 1, _NAMED)])
+        return tuple(_ref(standings) for standings in queue[: min(report.place.place - 1, _NAMED)])
 
-    def _amounts(self, asked: Amounts, pool: ResourcePool | None, found: Standing) -> Iterator[Amount]:
+    def _amounts(self, asked: Amounts, pool: ResourcePool | None, standing: Standing) -> Iterator[Amount]:
         room = self.scene.room(pool) if pool is not None else None
         for name in sorted(asked):
-            yield _amount(name, asked[name], room, found)
+            yield _amount(name, asked[name], room, standing)
 
 
-def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, found: Standing) -> Amount:
+def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, standing: Standing) -> Amount:
     """From the pool, else from the controller's message."""
-    behind = found.queued.get(name)
+    behind = standing.queued.get(name)
     if room is not None:
         left = room.get(name)
         if left is None:
             return Amount(name, str(asked), offered=False)
         return Amount(name, str(asked), str(left), _lack(asked, left), behind)
-    said = found.available.get(name)
-    left = amount(said) if said is not None else None
+    text = standing.available.get(name)
+    left = amount(text) if text is not None else None
     if left is None:
         return Amount(name, str(asked), behind=behind)
     return Amount(name, str(asked), str(left), _lack(asked, left), behind)
@@ -98,6 +98,6 @@ def _lack(asked: Quantity, left: Quantity) -> str | None:
     return str(asked - left) if asked > left else "more than 0"
 
 
-def _ref(one: Standings) -> ObjectRef:
-    meta = one.claim.metadata
+def _ref(standings: Standings) -> ObjectRef:
+    meta = standings.claim.metadata
     return ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)

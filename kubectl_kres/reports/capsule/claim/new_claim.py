@@ -58,7 +58,7 @@ def prospect(scene: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) ->
     turn = trial_of(scene, pool).joined(ClaimCandidate(claim, asks)).turn((space, ""))
     if turn is None or turn.result != "queue":
         return Prospect(lacks)
-    behind = dict.fromkeys(ref_of(one.by) for one in turn.comparisons() if one.by is not None)
+    behind = dict.fromkeys(ref_of(comparison.by) for comparison in turn.comparisons() if comparison.by is not None)
     return Prospect(lacks, turn.short, tuple(behind))
 
 
@@ -68,15 +68,20 @@ def growth(scene: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> G
     """
     if pool.metadata.deletion_timestamp:
         return None
-    held = shares(pool)
-    for claim, found in scene.of_pool(pool.metadata.name):
+    claim_shares = shares(pool)
+    for claim, standing in scene.of_pool(pool.metadata.name):
         entry = scene.entry(pool, claim)
-        if claim.metadata.namespace != space or found.state not in HELD - {"in use"} or found.old or entry is None:
+        if (
+            claim.metadata.namespace != space
+            or standing.state not in HELD - {"in use"}
+            or standing.old
+            or entry is None
+        ):
             continue
         now = parsed(claim.spec.claim)
         wanted = added((now, more))
         after = allocate(
-            scene.hard(pool), held, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
+            scene.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
         )
         if after.turns[0].result == "changed":
             return Growth(ref_of((space, claim.metadata.name)), {name: wanted[name] for name in more})

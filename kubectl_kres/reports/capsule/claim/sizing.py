@@ -70,12 +70,12 @@ class SizedPool(Record, frozen=True):
     @property
     def claim(self) -> Mapping[str, str]:
         """The amounts of one more claim; empty: no claim is needed."""
-        return {one.name: one.claim for one in self.amounts if one.claim is not None}
+        return {amount.name: amount.claim for amount in self.amounts if amount.claim is not None}
 
     @property
     def fits(self) -> bool:
         """Whether the pool has room for that, as far as is known."""
-        return not self.closed and not any(one.lacks for one in self.amounts)
+        return not self.closed and not any(amount.lacks for amount in self.amounts)
 
 
 class Sizing(Record, frozen=True):
@@ -103,25 +103,25 @@ def sizing_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
 def sizing(store: Store, subject: Subject, ask: Ask) -> Sizing:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
     analysis = analysis_of_another(store, subject, ask)
-    start, found = analysis.start, explained(store, subject, ask, analysis)
+    start, explanation = analysis.start, explained(store, subject, ask, analysis)
     workload = start.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
     count = _counted(replicas)
-    outcome = next((one for one in analysis.outcomes if one.draft is not None), analysis.outcomes[0])
+    outcome = next((outcome for outcome in analysis.outcomes if outcome.draft is not None), analysis.outcomes[0])
     request = quota_request(start.pod, outcome.draft) if outcome.draft is not None else None
     scene = PoolIndex(store)
     pools = tuple(_pools(scene, subject.ref.namespace, request, count)) if request is not None else ()
-    values = {one.path for container in found.containers for one in container.values if one.alternatives}
+    values = {value.path for container in explanation.containers for value in container.values if value.alternatives}
     return Sizing(
         subject.ref,
-        found.start,
+        explanation.start,
         count.pods,
         count.more,
         pools,
         replicas,
         "its requests and limits depend on the order of LimitRanges" if values else "",
-        tuple(one for one in found.unseen if one.required),
-        found.complete,
+        tuple(unseen for unseen in explanation.unseen if unseen.required),
+        explanation.complete,
     )
 
 
@@ -143,8 +143,11 @@ def _counted(replicas: Replicas | None) -> _Count:
 
 def _pools(scene: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
     """The pools that serve the namespace; those that only show by their quotas, too."""
-    quotas = {one.metadata.name.removeprefix(PREFIX): one for one in scene.store.all("ResourceQuota", space)
-              if one.metadata.name.startswith(PREFIX)}  # fmt: skip
+    quotas = {
+        resource_quota.metadata.name.removeprefix(PREFIX): resource_quota
+        for resource_quota in scene.store.all("ResourceQuota", space)
+        if resource_quota.metadata.name.startswith(PREFIX)
+    }
     names = {name for name, pool in scene.pools.items() if space in scene.spaces(pool)}
     for name in sorted(names | quotas.keys()):
         pool, quota = scene.pools.get(name), quotas.get(name)
@@ -158,10 +161,10 @@ def _pools(scene: PoolIndex, space: str, request: QuotaRequest, count: _Count) -
             yield sized
             continue
         more = parsed(sized.claim)
-        met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+        met, result = prospect(scene, pool, space, more), growth(scene, pool, space, more)
         of, grow = scene.store.origin, None
-        if found is not None:
-            grow = asking(of, (space, found.claim.name), shown(found.amounts), {})
+        if result is not None:
+            grow = asking(of, (space, result.claim.name), shown(result.amounts), {})
         yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
 
 

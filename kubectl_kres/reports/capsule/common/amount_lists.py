@@ -28,20 +28,23 @@ def amount(value: object) -> Quantity | None:
 
 def faults(values: ResourceList | None, path: str) -> tuple[str, ...]:
     """A sentence for each value that is no quantity; ``path`` is the field that holds the list."""
-    found: list[AmountFault] = []
-    readable(values, _NOBODY, path, found)
-    return tuple(f"{one.path} is no quantity, and counts for nothing: {one.text}" for one in found)
+    amount_faults: list[AmountFault] = []
+    readable(values, _NOBODY, path, amount_faults)
+    return tuple(
+        f"{amount_fault.path} is no quantity, and counts for nothing: {amount_fault.text}"
+        for amount_fault in amount_faults
+    )
 
 
 def texts(values: ResourceList | None) -> dict[str, str]:
     """The list sorted by name, in canonical notation; what does not parse stays as it was written."""
     if not values:
         return {}
-    found = {}
+    result = {}
     for name in sorted(values):
         quantity = amount(values[name])
-        found[name] = str(values[name]) if quantity is None else str(quantity)
-    return found
+        result[name] = str(values[name]) if quantity is None else str(quantity)
+    return result
 
 
 def shown(values: Amounts) -> dict[str, str]:
@@ -49,9 +52,9 @@ def shown(values: Amounts) -> dict[str, str]:
     return {name: str(values[name]) for name in sorted(values)}
 
 
-def plain(found: Amounts) -> dict[str, str]:
+def plain(quantities: Amounts) -> dict[str, str]:
     """Whole numbers without a suffix; a fraction is rounded up."""
-    return {name: str(amount.value()) for name, amount in found.items()}
+    return {name: str(amount.value()) for name, amount in quantities.items()}
 
 
 def sentence(values: Mapping[str, str]) -> str:

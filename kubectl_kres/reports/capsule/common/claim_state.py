@@ -42,8 +42,12 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Stan
     status = claim.status
     if status.conditions is None and status.condition is not None:
         return _before_013(status.condition)
-    found = {one.type: one for one in status.conditions or ()}
-    ready, exhausted, bound = found.get("Ready"), found.get("Exhausted"), found.get("Bound")
+    capsule_conditions = {condition.type: condition for condition in status.conditions or ()}
+    ready, exhausted, bound = (
+        capsule_conditions.get("Ready"),
+        capsule_conditions.get("Exhausted"),
+        capsule_conditions.get("Bound"),
+    )
     if ready is None and claim.spec.pool and not is_writable(claim.spec.pool):
         return Standing("failed", f"{UNWRITABLE_POOL}: no claim ever gets anything of it")
     if ready is None:

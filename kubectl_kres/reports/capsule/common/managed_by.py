@@ -25,7 +25,10 @@ def kept(metadata: ManagedMetadata) -> str:
     told = list(_told(metadata))
     if not told or POOL_LABEL in labels:
         return ""
-    owner = next((one for one in metadata.owner_references or () if one.kind in _OWNERS), None)
+    owner = next(
+        (owner_reference for owner_reference in metadata.owner_references or () if owner_reference.kind in _OWNERS),
+        None,
+    )
     if owner is not None:
         made = f"{owner.kind}/{owner.name}"
     elif labels.get(MANAGED_LABEL) == _OF_TENANT:
@@ -40,9 +43,12 @@ def _told(metadata: ManagedMetadata) -> Iterator[str]:
     for entry in metadata.managed_fields or ():
         if entry.manager.startswith(MANAGER):
             yield f"field manager {entry.manager}"
-    for one in metadata.owner_references or ():
-        if one.kind in _OWNERS and one.api_version.partition("/")[0] in {"", "capsule.clastix.io"}:
-            yield f"owned by {one.kind}/{one.name}"
+    for owner_reference in metadata.owner_references or ():
+        if owner_reference.kind in _OWNERS and owner_reference.api_version.partition("/")[0] in {
+            "",
+            "capsule.clastix.io",
+        }:
+            yield f"owned by {owner_reference.kind}/{owner_reference.name}"
     for label in _LABELS:
         value = (metadata.labels or {}).get(label)
         if value is not None:

@@ -29,10 +29,10 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
     wanted = [Need("ResourcePoolClaim", space) for space in spaces or ("",)]
     wanted.append(ALL_POOLS)
     waiting = {
-        one.status.pool.name
+        resource_pool_claim.status.pool.name
         for space in spaces or (None,)
-        for one in store.all("ResourcePoolClaim", space)
-        if one.status.pool is not None and standing(one).state in WAITING
+        for resource_pool_claim in store.all("ResourcePoolClaim", space)
+        if resource_pool_claim.status.pool is not None and standing(resource_pool_claim).state in WAITING
     }
     for name in sorted(waiting):
         wanted += _others(store, name)
@@ -48,15 +48,15 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
     pool = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if pool:
         wanted.append(Need("ResourceQuota", space, quota_name(pool), required=False))
-    found = standing(claim)
-    if found.state == "failed" or (found.state == "unassigned" and not pool):
+    result = standing(claim)
+    if result.state == "failed" or (result.state == "unassigned" and not pool):
         wanted.append(Need("Namespace", name=space, required=False))
-    if found.state in HELD:
+    if result.state in HELD:
         wanted.append(Need("ResourcePoolClaim", space, required=False))
     else:
-        for one in store.all("ResourcePool"):
-            if one.metadata.name == pool or space in (one.status.namespaces or ()):
-                wanted += _others(store, one.metadata.name)
+        for resource_pool in store.all("ResourcePool"):
+            if resource_pool.metadata.name == pool or space in (resource_pool.status.namespaces or ()):
+                wanted += _others(store, resource_pool.metadata.name)
     return tuple(dict.fromkeys(wanted))
 
 
@@ -72,10 +72,10 @@ def file_needs(store: Store) -> tuple[Need, ...]:
 
 def _others(store: Store, pool: str) -> Iterator[Need]:
     """All claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
-    found: ResourcePool | None = store.get("ResourcePool", pool)
-    if found is None:
+    resource_pool: ResourcePool | None = store.get("ResourcePool", pool)
+    if resource_pool is None:
         return
-    spaces = found.status.namespaces or ()
+    spaces = resource_pool.status.namespaces or ()
     if all(store.covered(Need("ResourcePoolClaim", space)).known for space in spaces):
         return
     yield _CLAIMS
@@ -86,8 +86,8 @@ def _others(store: Store, pool: str) -> Iterator[Need]:
 def pools_needs(store: Store) -> tuple[Need, ...]:
     """For all pools."""
     wanted = [Need("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES]
-    for one in store.all("ResourcePool"):
-        wanted += _others(store, one.metadata.name)
+    for resource_pool in store.all("ResourcePool"):
+        wanted += _others(store, resource_pool.metadata.name)
     return tuple(dict.fromkeys(wanted))
 
 

@@ -43,7 +43,9 @@ class PoolIndex:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.pools: Mapping[str, ResourcePool] = {one.metadata.name: one for one in store.all("ResourcePool")}
+        self.pools: Mapping[str, ResourcePool] = {
+            resource_pool.metadata.name: resource_pool for resource_pool in store.all("ResourcePool")
+        }
 
     @cached_property
     def pools_known(self) -> bool:
@@ -67,22 +69,22 @@ class PoolIndex:
 
     @cached_property
     def _waiting(self) -> Mapping[str, Sequence[Standings]]:
-        found: dict[str, list[Standings]] = {}
-        for one in self.claims:
-            status = one.claim.status.pool
-            if status is not None and one.standing.state in WAITING:
-                pool = self.pool_of(one.claim)
+        result: dict[str, list[Standings]] = {}
+        for claim in self.claims:
+            status = claim.claim.status.pool
+            if status is not None and claim.standing.state in WAITING:
+                pool = self.pool_of(claim.claim)
                 # A pool of that name with another UID is another pool.
                 here = (
-                    one.claim.metadata.namespace in self.spaces(pool)
+                    claim.claim.metadata.namespace in self.spaces(pool)
                     if pool is not None
                     else status.name not in self.pools
                 )
                 if here:
-                    found.setdefault(status.name, []).append(one)
-        for queue in found.values():
-            queue.sort(key=lambda one: place(one.claim))
-        return found
+                    result.setdefault(status.name, []).append(claim)
+        for queue in result.values():
+            queue.sort(key=lambda standings: place(standings.claim))
+        return result
 
     def waiting(self, pool: str) -> Sequence[Standings]:
         """The queue of a pool, in its order, as far as claims were read; without those whose namespace has left."""
@@ -94,18 +96,18 @@ class PoolIndex:
 
     @cached_property
     def _by_pool(self) -> Mapping[str, Sequence[Standings]]:
-        found: dict[str, list[Standings]] = {}
-        for one in self.claims:
-            status = one.claim.status.pool
-            found.setdefault(status.name if status is not None else one.claim.spec.pool, []).append(one)
-        return found
+        result: dict[str, list[Standings]] = {}
+        for claim in self.claims:
+            status = claim.claim.status.pool
+            result.setdefault(status.name if status is not None else claim.claim.spec.pool, []).append(claim)
+        return result
 
     @cached_property
     def _places(self) -> Mapping[tuple[str, str], int]:
         return {
-            (one.claim.metadata.namespace, one.claim.metadata.name): place
+            (standings.claim.metadata.namespace, standings.claim.metadata.name): place
             for queue in self._waiting.values()
-            for place, one in enumerate(queue, 1)
+            for place, standings in enumerate(queue, 1)
         }
 
     def place_of(self, claim: ResourcePoolClaim) -> int:
@@ -114,10 +116,10 @@ class PoolIndex:
 
     def spaces(self, pool: ResourcePool) -> frozenset[str]:
         """The namespaces in a pool's status."""
-        held = self._spaces.get(pool.metadata.name)
-        if held is None:
-            held = self._spaces[pool.metadata.name] = frozenset(pool.status.namespaces or ())
-        return held
+        space = self._spaces.get(pool.metadata.name)
+        if space is None:
+            space = self._spaces[pool.metadata.name] = frozenset(pool.status.namespaces or ())
+        return space
 
     @cached_property
     def _spaces(self) -> dict[str, frozenset[str]]:
@@ -166,9 +168,12 @@ class PoolIndex:
         if name not in self._cut_off:
             status = pool.status.allocation
             lists = (pool.spec.quota.hard, pool.spec.defaults, status.hard, status.used, status.available)
-            waits = {one: amount.requesting for one, amount in (pool.status.exhaustions or {}).items()}
+            waits = {name: amount.requesting for name, amount in (pool.status.exhaustions or {}).items()}
             self._cut_off[name] = frozenset(
-                one for held in (*lists, waits) for one, amount in parsed(held).items() if abs(amount.nano) > _HALF
+                name
+                for mapping in (*lists, waits)
+                for name, amount in parsed(mapping).items()
+                if abs(amount.nano) > _HALF
             )
         return self._cut_off[name]
 
@@ -194,9 +199,9 @@ class PoolIndex:
     @cached_property
     def _entries(self) -> Mapping[tuple[str, str, str], PoolClaim]:
         return {
-            (name, space, one.uid or f"{space}/{one.name}"): one
+            (name, space, pool_claim.uid or f"{space}/{pool_claim.name}"): pool_claim
             for name, pool in self.pools.items()
-            for space, one in held(pool)
+            for space, pool_claim in held(pool)
         }
 
     def is_gone(self, pool: ResourcePool, share: ClaimShare) -> bool:
@@ -209,12 +214,12 @@ class PoolIndex:
 
     @cached_property
     def _by_key(self) -> Mapping[tuple[str, str], ResourcePoolClaim]:
-        return {(one.claim.metadata.namespace, one.claim.metadata.name): one.claim for one in self.claims}
+        return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.claim for claim in self.claims}
 
-    def pool_named(self, space: str, held: PoolClaim) -> str:
+    def pool_named(self, space: str, pool_claim: PoolClaim) -> str:
         """The pool that a claim which a pool's status lists is in by its own; empty: none, or it could not be read."""
-        claim = self._by_key.get((space, held.name))
-        if claim is None or claim.status.pool is None or claim.metadata.uid != held.uid:
+        claim = self._by_key.get((space, pool_claim.name))
+        if claim is None or claim.status.pool is None or claim.metadata.uid != pool_claim.uid:
             return ""
         return claim.status.pool.name
 
@@ -224,12 +229,12 @@ class PoolIndex:
 
     @cached_property
     def _states(self) -> Mapping[tuple[str, str], Standing]:
-        return {(one.claim.metadata.namespace, one.claim.metadata.name): one.standing for one in self.claims}
+        return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.standing for claim in self.claims}
 
     def quota(self, pool: str, namespace: str) -> ResourceQuota | None:
         """The managed quota of a pool in a namespace; None: not there, or not read."""
-        found: ResourceQuota | None = self.store.get("ResourceQuota", quota_name(pool), namespace)
-        return found
+        resource_quota: ResourceQuota | None = self.store.get("ResourceQuota", quota_name(pool), namespace)
+        return resource_quota
 
     def quotas_known(self, pool: str, namespace: str) -> bool:
         """Whether a managed quota that is not here does not exist."""
@@ -238,5 +243,5 @@ class PoolIndex:
 
     def namespace(self, name: str) -> Namespace | None:
         """None: not there, or not read."""
-        found: Namespace | None = self.store.get("Namespace", name)
-        return found
+        namespace: Namespace | None = self.store.get("Namespace", name)
+        return namespace

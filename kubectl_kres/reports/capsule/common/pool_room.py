@@ -14,13 +14,14 @@ from kubectl_kres.reports.capsule.common.amount_lists import parsed
 def held(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
     """The claims that a pool's status lists as allocated, with their namespaces, in the order of their allocation."""
     for space, claims in (pool.status.claims or {}).items():
-        yield from ((space, one) for one in claims)
+        yield from ((space, claim) for claim in claims)
 
 
 def shares(pool: ResourcePool) -> list[ClaimShare]:
     """The same as the allocation takes them."""
     return [
-        ClaimShare(one.uid or f"{space}/{one.name}", space, one.name, parsed(one.claims)) for space, one in held(pool)
+        ClaimShare(pool_claim.uid or f"{space}/{pool_claim.name}", space, pool_claim.name, parsed(pool_claim.claims))
+        for space, pool_claim in held(pool)
     ]
 
 

@@ -30,20 +30,20 @@ class Trial:
     """A pool as it stands: what it has, who holds what, and who waits in which order. Never changed, only replaced."""
 
     def __init__(
-        self, hard: Amounts, held: Sequence[ClaimShare], queue: Sequence[ClaimCandidate], *, ordered: bool
+        self, hard: Amounts, shares: Sequence[ClaimShare], queue: Sequence[ClaimCandidate], *, ordered: bool
     ) -> None:
-        self.hard, self.shares, self.queue, self.ordered = hard, held, queue, ordered
+        self.hard, self.shares, self.queue, self.ordered = hard, shares, queue, ordered
 
     def _with(
         self,
         *,
         hard: Amounts | None = None,
-        held: Sequence[ClaimShare] | None = None,
+        shares: Sequence[ClaimShare] | None = None,
         queue: Sequence[ClaimCandidate] | None = None,
     ) -> Trial:
         return Trial(
             self.hard if hard is None else hard,
-            self.shares if held is None else held,
+            self.shares if shares is None else shares,
             self.queue if queue is None else queue,
             ordered=self.ordered,
         )
@@ -64,12 +64,12 @@ class Trial:
         """The pool after its controller has come to rest."""
         now = self
         for _ in range(_PASSES):
-            found = now._pass
-            if found.settled:
+            allocation = now._pass
+            if allocation.settled:
                 break
-            held = {(share.namespace, share.name) for share in found.shares}
-            waiting = [one for one in now.queue if key_of(one.claim) not in held]
-            now = now._with(held=found.shares, queue=waiting)
+            pairs = {(share.namespace, share.name) for share in allocation.shares}
+            waiting = [claim_candidate for claim_candidate in now.queue if key_of(claim_candidate.claim) not in pairs]
+            now = now._with(shares=allocation.shares, queue=waiting)
         return now
 
     @property
@@ -82,29 +82,35 @@ class Trial:
         now, room = self, self.room()
         for key in keys:
             left = [share for share in now.shares if (share.namespace, share.name) != key]
-            waiting = [one for one in now.queue if key_of(one.claim) != key]
+            waiting = [claim_candidate for claim_candidate in now.queue if key_of(claim_candidate.claim) != key]
             if len(left) < len(now.shares):
                 gone = [share.amounts for share in now.shares if (share.namespace, share.name) == key]
-                room = {name: nano + sum(one[name].nano for one in gone if name in one) for name, nano in room.items()}
-            now = now._with(held=left, queue=waiting)
+                room = {
+                    name: nano + sum(quantities[name].nano for quantities in gone if name in quantities)
+                    for name, nano in room.items()
+                }
+            now = now._with(shares=left, queue=waiting)
             # Of many that leave few make a difference, and a pass goes through all claims.
-            if any(fits(one.asks, room) for one in waiting):
+            if any(fits(claim_candidate.asks, room) for claim_candidate in waiting):
                 now = now.settled()
                 room = now.room()
         return now
 
     def room(self) -> dict[str, int]:
         """What is left, in billionths."""
-        found = {name: quantity.nano for name, quantity in self.hard.items()}
+        result = {name: quantity.nano for name, quantity in self.hard.items()}
         for share in self.shares:
             for name, quantity in share.amounts.items():
-                if name in found:
-                    found[name] -= quantity.nano
-        return found
+                if name in result:
+                    result[name] -= quantity.nano
+        return result
 
     def asking(self, key: ClaimKey, asks: Amounts) -> Trial:
         """A claim that waits asks for something else, in its old place."""
-        queue = [ClaimCandidate(one.claim, asks) if key_of(one.claim) == key else one for one in self.queue]
+        queue = [
+            ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
+            for claim_candidate in self.queue
+        ]
         return self._with(queue=queue).settled()
 
     def raised(self, more: Amounts) -> Trial:
@@ -135,9 +141,12 @@ def trial_of(scene: PoolIndex, pool: ResourcePool) -> Trial:
 
     A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
     """
-    queue = [ClaimCandidate(one.claim, parsed(one.claim.spec.claim)) for one in scene.waiting(pool.metadata.name)]
-    held = [share for share in shares(pool) if not scene.is_gone(pool, share)]
-    return Trial(scene.hard(pool), held, queue, ordered=pool.spec.config.ordered_queue)
+    queue = [
+        ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
+        for standings in scene.waiting(pool.metadata.name)
+    ]
+    claim_shares = [share for share in shares(pool) if not scene.is_gone(pool, share)]
+    return Trial(scene.hard(pool), claim_shares, queue, ordered=pool.spec.config.ordered_queue)
 
 
 def held_by(trial: Trial) -> Mapping[ClaimKey, Amounts]:
@@ -147,4 +156,4 @@ def held_by(trial: Trial) -> Mapping[ClaimKey, Amounts]:
 
 def waiting_in(trial: Trial, but: Collection[ClaimKey] = ()) -> tuple[ClaimKey, ...]:
     """Who waits, in order, without some."""
-    return tuple(key for one in trial.queue if (key := key_of(one.claim)) not in but)
+    return tuple(key for claim_candidate in trial.queue if (key := key_of(claim_candidate.claim)) not in but)

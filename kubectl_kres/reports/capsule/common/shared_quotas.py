@@ -23,8 +23,10 @@ def may_share(quotas: Iterable[ResourceQuota]) -> bool:
     """Whether such quotas are worth looking for beside these: where Capsule shows by its labels on one of them, or
     where there is no quota at all. On other clusters nobody should wait for three refusals.
     """
-    held = tuple(quotas)
-    return not held or any(key.startswith(_LABELS) for one in held for key in one.metadata.labels or {})
+    resource_quotas = tuple(quotas)
+    return not resource_quotas or any(
+        key.startswith(_LABELS) for resource_quota in resource_quotas for key in resource_quota.metadata.labels or {}
+    )
 
 
 def shared_needs(namespace: str) -> tuple[Need, ...]:
@@ -35,9 +37,9 @@ def shared_needs(namespace: str) -> tuple[Need, ...]:
 def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
     """Quotas over several namespaces of which this is one, then those of the namespace itself; empty: all there are."""
     shared: Iterator[GlobalResourceQuota] = store.all("GlobalResourceQuota")
-    for one in shared:
-        if not namespace or namespace in (one.status.namespaces or ()):
-            yield _of_global(one, namespace)
+    for global_resource_quota in shared:
+        if not namespace or namespace in (global_resource_quota.status.namespaces or ()):
+            yield _of_global(global_resource_quota, namespace)
     counted: Iterator[CustomQuota] = store.all("GlobalCustomQuota")
     for custom in counted:
         if not namespace or namespace in (custom.status.namespaces or ()):

@@ -24,26 +24,28 @@ def unseen_of_pool(scene: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
 
 def _unseen(scene: PoolIndex, needs: tuple[Need, ...]) -> tuple[Unseen, ...]:
     """A list over all namespaces that was not allowed does not matter where each namespace was read."""
-    found = unread(scene.store, (need for need in needs if not _made_good(scene, need, needs)))
-    return tuple(structs.replace(one, required=one.required or one.state == "failed") for one in found)
+    all_unseen = unread(scene.store, (need for need in needs if not _made_good(scene, need, needs)))
+    return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
 def failed_beside(scene: PoolIndex) -> tuple[Unseen, ...]:
     """Reads beside what was asked for that failed: who may not read gets a whole answer, who was let down does not."""
     needs = tuple(scene.store.needs())
     return tuple(
-        one for one in _unseen(scene, tuple(need for need in needs if not need.required)) if one.state == "failed"
+        unseen
+        for unseen in _unseen(scene, tuple(need for need in needs if not need.required))
+        if unseen.state == "failed"
     )
 
 
 def is_whole(unseen: tuple[Unseen, ...]) -> bool:
     """Whether an answer is complete without these."""
-    return not any(one.required for one in unseen)
+    return not any(unseen.required for unseen in unseen)
 
 
 def _made_good(scene: PoolIndex, need: Need, needs: tuple[Need, ...]) -> bool:
     if need.kind != "ResourcePoolClaim" or need.namespace or need.name:
         return False
-    narrower = [one for one in needs if one.kind == need.kind and one.namespace and not one.name]
+    narrower = [item for item in needs if item.kind == need.kind and item.namespace and not item.name]
     # The namespaces that were asked for anyway are no more than the user named.
-    return any(not one.required for one in narrower) and all(scene.store.covered(one).known for one in narrower)
+    return any(not need.required for need in narrower) and all(scene.store.covered(need).known for need in narrower)

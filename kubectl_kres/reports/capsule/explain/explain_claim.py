@@ -39,16 +39,18 @@ def explain_claim(scene: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanatio
         tuple(_checks(scene, claim)) if pool is not None or scene.pools_known else (),
         tuple(shown_turns(turns, claim)) if mine is not None else (),
         tuple(conditions_of(_conditions(claim), mine)),
-        terms_of(pool, [one for one in shares(pool) if one.namespace == claim.metadata.namespace]) if pool else (),
+        terms_of(pool, [share for share in shares(pool) if share.namespace == claim.metadata.namespace])
+        if pool
+        else (),
     )
 
 
 def _options(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
-    found = choose(claim.metadata.namespace, parsed(claim.spec.claim), scene.pools.values())
-    for one in found.options:
-        scopes = scope_words(scene.pools[one.pool].spec.quota)
-        named = one.pool == claim.spec.pool
-        yield PoolOption(one.pool, one.verdict, one.missing, one.short, named, scopes, "capsule/choice")
+    choice = choose(claim.metadata.namespace, parsed(claim.spec.claim), scene.pools.values())
+    for option in choice.options:
+        scopes = scope_words(scene.pools[option.pool].spec.quota)
+        named = option.pool == claim.spec.pool
+        yield PoolOption(option.pool, option.verdict, option.missing, option.short, named, scopes, "capsule/choice")
 
 
 def _chosen(scene: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
@@ -62,7 +64,7 @@ def _chosen(scene: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, opt
         return f"it names pool {wanted}{by}; where a claim names none, one is chosen when it is written"
     if not scene.pools_known:
         return "it names no pool; which pools serve its namespace could not be read"
-    fitting = [one.pool for one in options if not one.missing]
+    fitting = [option.pool for option in options if not option.missing]
     if fitting:
         return f"it names no pool; {listed(fitting)} would be chosen if it were written again, as by an annotation"
     return "it names no pool, and none that serves its namespace has all the resources that it names"
@@ -82,15 +84,22 @@ def _conditions(claim: ResourcePoolClaim) -> tuple[CapsuleCondition, ...]:
     return claim.status.conditions or ()
 
 
-def conditions_of(held: tuple[CapsuleCondition, ...], turn: ClaimTurn | None = None) -> Iterator[Says]:
+def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimTurn | None = None) -> Iterator[Says]:
     """Conditions as they are; Exhausted also as it would be written now, where that is something else."""
-    for one in held:
+    for capsule_condition in capsule_conditions:
         computed = ""
-        if one.type == "Exhausted" and turn is not None:
+        if capsule_condition.type == "Exhausted" and turn is not None:
             now = turn.message() if not turn.allocated else ""
-            before = one.message if one.status == "True" else ""
+            before = capsule_condition.message if capsule_condition.status == "True" else ""
             computed = (now or "resource claimable from pool") if lines(now) != lines(before) else ""
-        yield Says(one.type, one.status, one.reason, told(one), one.last_transition_time or "", computed)
+        yield Says(
+            capsule_condition.type,
+            capsule_condition.status,
+            capsule_condition.reason,
+            told(capsule_condition),
+            capsule_condition.last_transition_time or "",
+            computed,
+        )
 
 
 def pool_conditions(pool: ResourcePool) -> tuple[Says, ...]:

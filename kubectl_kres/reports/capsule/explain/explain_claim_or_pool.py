@@ -53,20 +53,20 @@ class Explaining:
         item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
         if ref.kind == "ResourcePool":
             return explain_pool(self._scene, item)
-        found = explain_claim(self._scene, item)
-        return structs.replace(found, claim=self._found.noted(ref, found.claim))
+        claim_explanation = explain_claim(self._scene, item)
+        return structs.replace(claim_explanation, claim=self._found.noted(ref, claim_explanation.claim))
 
 
-def unseen_in(found: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
+def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
     """What the answer could not see."""
-    return found.claim.unseen if isinstance(found, ClaimExplanation) else found.pool.unseen
+    return value.claim.unseen if isinstance(value, ClaimExplanation) else value.pool.unseen
 
 
-def negative(found: ClaimExplanation | PoolExplanation) -> bool:
+def negative(value: ClaimExplanation | PoolExplanation) -> bool:
     """Whether a claim waits, or a pool does not serve all of its claims."""
-    if isinstance(found, ClaimExplanation):
-        return found.claim.waits
-    return found.pool.exhausted or found.pool.ready is False
+    if isinstance(value, ClaimExplanation):
+        return value.claim.waits
+    return value.pool.exhausted or value.pool.ready is False
 
 
 def explain_pool(scene: PoolIndex, pool: ResourcePool) -> PoolExplanation:
@@ -85,10 +85,12 @@ def explain_pool(scene: PoolIndex, pool: ResourcePool) -> PoolExplanation:
 
 
 def _quotas(scene: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
-    held = shares(pool)
+    claim_shares = shares(pool)
     for space in sorted(scene.spaces(pool)):
         ref = ObjectRef("ResourceQuota", quota_name(pool.metadata.name), space)
-        yield QuotaSums(ref, terms_of(pool, [one for one in held if one.namespace == space]))
+        yield QuotaSums(
+            ref, terms_of(pool, [claim_share for claim_share in claim_shares if claim_share.namespace == space])
+        )
 
 
 def _bounds(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
@@ -103,13 +105,13 @@ def _bounds(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         yield "scopes may not change: Kubernetes refuses that for a quota, and the pool would fail"
 
 
-def _follows(pool: ResourcePool, waiting: int, held: int) -> Iterator[str]:
+def _follows(pool: ResourcePool, waiting: int, number: int) -> Iterator[str]:
     """What a deletion leads to; it is never refused. Source: the garbage collector goes by owner references."""
     if pool.spec.config.delete_bound_resources:
-        yield f"all of its claims are deleted ({held} allocated, {waiting} waiting), also those in use"
+        yield f"all of its claims are deleted ({number} allocated, {waiting} waiting), also those in use"
     else:
-        if held:
-            yield f"{held} allocated claim{'s are' if held != 1 else ' is'} kept, without a pool, and Ready=False"
+        if number:
+            yield f"{number} allocated claim{'s are' if number != 1 else ' is'} kept, without a pool, and Ready=False"
         if waiting:
             yield f"{waiting} waiting claim{'s are' if waiting != 1 else ' is'} deleted by the garbage collector"
     spaces = len(pool.status.namespaces or ())

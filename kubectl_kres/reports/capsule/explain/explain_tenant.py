@@ -107,12 +107,14 @@ def _item(store: Store, tenant: Tenant, number: int, item: ResourceQuotaSpec, *,
     path = f"spec.resourceQuotas.items[{number}].hard"
     try:
         hard = parse_list(item.hard, path)
-        held = {
+        resource_quota = {
             space: _amounts(store.get("ResourceQuota", name, space)) for space in sorted(tenant.status.namespaces or ())
         }
     except Unparsable as fault:
         return TenantItem(number, name, fault=f"{fault.path}: {fault.error.message}")
-    return TenantItem(number, name, tuple(_use(resource, hard[resource], held, together=together) for resource in hard))
+    return TenantItem(
+        number, name, tuple(_use(resource, hard[resource], resource_quota, together=together) for resource in hard)
+    )
 
 
 #: What is used and what is allowed; None: there is no such quota.
@@ -125,10 +127,10 @@ def _amounts(quota: ResourceQuota | None) -> _Held:
     return parse_list(quota.status.used, "status.used"), parse_list(quota.spec.hard, "spec.hard")
 
 
-def _use(resource: str, hard: Quantity, held: dict[str, _Held], *, together: bool) -> TenantUse:
+def _use(resource: str, hard: Quantity, mapping: dict[str, _Held], *, together: bool) -> TenantUse:
     shares: list[NamespaceShare] = []
     used = may = 0
-    for space, amounts in held.items():
+    for space, amounts in mapping.items():
         if amounts is None:
             shares.append(NamespaceShare(space))
             continue

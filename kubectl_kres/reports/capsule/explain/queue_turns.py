@@ -36,25 +36,27 @@ def turns_of(scene: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
     """All claims that take part, in the order in which they are looked at."""
     spaces = scene.spaces(pool)
     taking_part = [
-        ClaimCandidate(one.claim, parsed(one.claim.spec.claim))
-        for one in scene.of_pool(pool.metadata.name)
-        if one.claim.metadata.namespace in spaces and belongs(one.claim, pool) and not wants_release(one.claim)
+        ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
+        for standings in scene.of_pool(pool.metadata.name)
+        if standings.claim.metadata.namespace in spaces
+        and belongs(standings.claim, pool)
+        and not wants_release(standings.claim)
     ]
-    found = allocate(scene.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue)
-    return found.turns
+    allocation = allocate(scene.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue)
+    return allocation.turns
 
 
 def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
     """The turns as they are reported; with a claim those up to its own."""
     own = key_of(claim) if claim is not None else None
     for place, turn in enumerate(turns, 1):
-        found = turn.candidate.claim
-        key = key_of(found)
+        resource_pool_claim = turn.candidate.claim
+        key = key_of(resource_pool_claim)
         yield QueueTurn(
             place,
             ref_of(key),
             turn.result,
-            found.metadata.creation_timestamp or "",
+            resource_pool_claim.metadata.creation_timestamp or "",
             tuple(map(_compared, turn.comparisons())),
             own=key == own,
             rule=_RULES[turn.result],
@@ -63,6 +65,6 @@ def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = 
             return
 
 
-def _compared(one: Comparison) -> Compared:
-    closed = ref_of(one.by) if one.by is not None else None
-    return Compared(one.resource, str(one.asked), str(one.room), one.missing, closed)
+def _compared(comparison: Comparison) -> Compared:
+    closed = ref_of(comparison.by) if comparison.by is not None else None
+    return Compared(comparison.resource, str(comparison.asked), str(comparison.room), comparison.missing, closed)

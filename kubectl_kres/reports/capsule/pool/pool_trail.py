@@ -30,8 +30,8 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
-        if finding.rule == "quota/exceeded" and name in managed and (found := overrun(finding)) is not None:
-            lacks.setdefault(name, {})[finding.resource] = str(found.lack)
+        if finding.rule == "quota/exceeded" and name in managed and (result := overrun(finding)) is not None:
+            lacks.setdefault(name, {})[finding.resource] = str(result.lack)
     scene = PoolIndex(store)
     return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
 
@@ -58,7 +58,7 @@ def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str
 
 def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
     if trail.grow is not None:
-        asks = next((one.asks for one in trail.claims or () if one.subject == trail.grow.subject), {})
+        asks = next((claim.asks for claim in trail.claims or () if claim.subject == trail.grow.subject), {})
         for name, amount in trail.grow.amounts.items():
             yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, asks.get(name))
         return
@@ -78,10 +78,10 @@ def _trail(scene: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[s
     pool, more = scene.pools.get(name), parsed(lacks)
     if pool is None:
         return PoolTrail(quota, name, lacks, claims)
-    met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+    met, result = prospect(scene, pool, space, more), growth(scene, pool, space, more)
     grow = None
-    if found is not None:
-        grow = asking(scene.store.origin, (found.claim.namespace, found.claim.name), shown(found.amounts), {})
+    if result is not None:
+        grow = asking(scene.store.origin, (result.claim.namespace, result.claim.name), shown(result.amounts), {})
     return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
 
 
@@ -95,14 +95,14 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     def say(case: RemedyContext) -> Iterator[str]:
         finding = case.finding
         pool = managed.get(finding.source.name if finding.source is not None else "")
-        found = overrun(finding)
-        if pool is None or found is None:
+        result = overrun(finding)
+        if pool is None or result is None:
             yield from usual(case)
             return
-        name, lack = finding.resource, str(found.lack)
+        name, lack = finding.resource, str(result.lack)
         trail = _trail(scene, namespace, "", pool, {name: lack})
-        freed = f", or free {lack} of it in the namespace" if found.used >= found.lack else ""
-        yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, found)} ({_because(trail)})"
+        freed = f", or free {lack} of it in the namespace" if result.used >= result.lack else ""
+        yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, result)} ({_because(trail)})"
 
     return {"quota/exceeded": say}
 
@@ -127,7 +127,7 @@ def waiting_words(trail: PoolTrail) -> str:
     if trail.short:
         parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
     if trail.closed:
-        first = [one.key for one in trail.behind]
+        first = [object_ref.key for object_ref in trail.behind]
         waits = f"{listed(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
         parts.append(f"in its ordered queue {waits} for {listed(trail.closed)}")
     return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""

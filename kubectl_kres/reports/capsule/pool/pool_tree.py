@@ -35,15 +35,15 @@ def _namespaces(scene: PoolIndex, pool: ResourcePool, ask: Ask) -> Iterator[Usag
         inside = above(
             used_by(scene.store, quota, ask), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
         )
-        claims = tuple(sorted(one.name for one in (pool.status.claims or {}).get(space, ())))
+        claims = tuple(sorted(pool_claim.name for pool_claim in (pool.status.claims or {}).get(space, ())))
         kept = structs.replace(inside, hard={key: str(hard[key]) for key in sorted(hard)}, claims=claims)
         yield above([kept], f"Namespace/{space}", ObjectRef("Namespace", space))
 
 
 def _quotas(scene: PoolIndex, pool: ResourcePool) -> Mapping[str, ResourceQuota]:
     """By namespace the quota that the pool keeps there."""
-    found = {space: scene.quota(pool.metadata.name, space) for space in sorted(scene.spaces(pool))}
-    return {space: quota for space, quota in found.items() if quota is not None}
+    resource_quotas = {space: scene.quota(pool.metadata.name, space) for space in sorted(scene.spaces(pool))}
+    return {space: quota for space, quota in resource_quotas.items() if quota is not None}
 
 
 def tree_needs(store: Store, name: str, server: Server) -> Iterator[Need]:

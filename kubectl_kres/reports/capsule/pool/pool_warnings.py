@@ -63,9 +63,9 @@ def _unnamable(pool: ResourcePool) -> Iterator[str]:
 
 def _dotted(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     names = [
-        f"{one.claim.metadata.namespace}/{one.claim.metadata.name}"
-        for one in scene.of_pool(pool.metadata.name)
-        if unwritable(one.claim.metadata.name)
+        f"{standings.claim.metadata.namespace}/{standings.claim.metadata.name}"
+        for standings in scene.of_pool(pool.metadata.name)
+        if unwritable(standings.claim.metadata.name)
     ]
     if names:
         yield (
@@ -100,11 +100,11 @@ def _stale(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         return
     if status.observed_generation and meta.generation > status.observed_generation:
         yield f"its status is of generation {status.observed_generation}, its spec of {meta.generation}"
-    hard, said = scene.hard(pool), parsed(status.allocation.hard)
-    if said != hard:
-        yield f"its status still counts with hard {sentence(shown(said))}, its spec says {sentence(shown(hard))}"
+    hard, quantities = scene.hard(pool), parsed(status.allocation.hard)
+    if quantities != hard:
+        yield f"its status still counts with hard {sentence(shown(quantities))}, its spec says {sentence(shown(hard))}"
     used, taken = parsed(status.allocation.used), scene.taken(pool)
-    odd = {name: used.get(name, ZERO) for name in taken if name in said and used.get(name, ZERO) != taken[name]}
+    odd = {name: used.get(name, ZERO) for name in taken if name in quantities and used.get(name, ZERO) != taken[name]}
     if odd:
         really = {name: taken[name] for name in odd}
         yield (
@@ -112,10 +112,18 @@ def _stale(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             f"{sentence(shown(really))}; the figures here are theirs"
         )
     if scene.claims_known(pool):
-        gone = [f"{space}/{one.name}" for space, one in held(pool) if (space, one.name) not in scene.states()]
+        gone = [
+            f"{space}/{pool_claim.name}"
+            for space, pool_claim in held(pool)
+            if (space, pool_claim.name) not in scene.states()
+        ]
         if gone:
             yield f"its status lists claims that do not exist: {listed(gone)}"
-    moved = [f"{space}/{one.name}" for space, one in held(pool) if scene.pool_named(space, one) not in {"", meta.name}]
+    moved = [
+        f"{space}/{pool_claim.name}"
+        for space, pool_claim in held(pool)
+        if scene.pool_named(space, pool_claim) not in {"", meta.name}
+    ]
     if moved:
         yield (
             f"its status lists claims that are in another pool now ({listed(moved)}): when it looks at them next, as "
@@ -127,14 +135,14 @@ def _overdrawn(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     over = {name: -room for name, room in scene.room(pool).items() if room < ZERO}
     if over:
         yield f"claims hold {sentence(shown(over))} more than it has; nobody is put out, and nobody new gets in"
-    stray = added(parsed(one.claims) for _, one in held(pool))
+    stray = added(parsed(pool_claim.claims) for _, pool_claim in held(pool))
     stray = {name: value for name, value in stray.items() if name not in scene.hard(pool) and value}
     if stray:
         yield f"claims hold {sentence(shown(stray))}, which it does not share out any more"
     name = pool.metadata.name
     uses = [quota for space in sorted(scene.spaces(pool)) if (quota := scene.quota(name, space)) is not None]
     used = added(parsed(quota.status.used) for quota in uses)
-    beyond = {one: used[one] for one, hard in scene.hard(pool).items() if one in used and used[one] > hard}
+    beyond = {name: used[name] for name, hard in scene.hard(pool).items() if name in used and used[name] > hard}
     if beyond:
         yield (
             f"{sentence(shown(beyond))} in use is more than it has: claims were released, or defaults add to what they "
@@ -154,14 +162,14 @@ def _selectors(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     if not selectors:
         yield "it has no selectors, and so no namespaces: nothing selects nothing, not everything"
     known = scene.store.covered(Need("Namespace")).known
-    spaces = [one for one in scene.store.all("Namespace") if is_active(one)] if known else []
-    for place, one in enumerate(selectors):
+    spaces = [namespace for namespace in scene.store.all("Namespace") if is_active(namespace)] if known else []
+    for place, selector in enumerate(selectors):
         path = f"spec.selectors[{place}]"
-        if is_empty(one):
+        if is_empty(selector):
             yield f"{path} is empty and selects nothing; elsewhere in Kubernetes that selects everything"
-        elif fault(one):
-            yield f"{path} does not parse and is skipped without a word: {fault(one)}"
-        elif known and is_usable(one) and not any(fits(one, space.metadata.labels or {}) for space in spaces):
+        elif fault(selector):
+            yield f"{path} does not parse and is skipped without a word: {fault(selector)}"
+        elif known and is_usable(selector) and not any(fits(selector, space.metadata.labels or {}) for space in spaces):
             yield f"{path} matches no namespace"
 
 
@@ -192,13 +200,13 @@ def _unlimited(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         spaces = (
             space
             for space in sorted(scene.spaces(pool))
-            if not any(parsed(one.claims).get(name) for one in claims.get(space, ()))
+            if not any(parsed(pool_claim.claims).get(name) for pool_claim in claims.get(space, ()))
         )
         free.setdefault(tuple(spaces), []).append(name)
-    for found, names in free.items():
-        if found:
+    for key, names in free.items():
+        if key:
             them = "it" if len(names) == 1 else "them"
             yield (
-                f"the pool does not limit {listed(names)} in {listed(found)}: no claim for {them} is allocated there, "
+                f"the pool does not limit {listed(names)} in {listed(key)}: no claim for {them} is allocated there, "
                 "and it has no default (defaultsZero would set 0)"
             )

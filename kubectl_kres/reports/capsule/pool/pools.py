@@ -72,9 +72,9 @@ def _text(value: object) -> str:
 
 def _used(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
     """What pods use in all namespaces; None where a quota is not known."""
-    if any(one.used is None for one in spaces):
+    if any(space.used is None for space in spaces):
         return None
-    return added(parsed(one.used) for one in spaces)
+    return added(parsed(space.used) for space in spaces)
 
 
 def _namespaces(scene: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
@@ -85,8 +85,12 @@ def _namespaces(scene: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]
     words = tuple(map(_selector_words, pool.spec.selectors or ()))
     for space in sorted({*scene.spaces(pool), *chosen}):
         listed = (pool.status.claims or {}).get(space, ())
-        claimed = {one: value for one, value in added(parsed(claim.claims) for claim in listed).items() if one in hard}
-        percents = {one: part for one, value in claimed.items() if (part := percent_of(value, hard[one])) is not None}
+        claimed = {
+            name: value for name, value in added(parsed(claim.claims) for claim in listed).items() if name in hard
+        }
+        percents = {
+            name: part for name, value in claimed.items() if (part := percent_of(value, hard[name])) is not None
+        }
         yield PoolNamespace(
             space,
             tuple(words[place] for place in chosen.get(space, ())),
@@ -111,35 +115,35 @@ def _note(scene: PoolIndex, pool: ResourcePool, space: str, chosen: Mapping[str,
     listed = space in scene.spaces(pool)
     if space in chosen:
         return "" if listed else "selected, but the status does not list it yet: claims in it are not taken"
-    found = scene.namespace(space)
-    if found is None:
+    namespace = scene.namespace(space)
+    if namespace is None:
         return "in the status, but there is no such namespace any more"
-    if not is_active(found):
+    if not is_active(namespace):
         return "is being deleted; the pool keeps it until something wakes its controller"
     return "in the status, but no selector matches it now"
 
 
 def _holders(scene: PoolIndex, pool: ResourcePool) -> Iterator[Holder]:
     states = scene.states()
-    for space, one in held(pool):
-        found = states.get((space, one.name))
-        ref = ObjectRef("ResourcePoolClaim", one.name, space)
-        yield Holder(ref, texts(one.claims), found.state if found is not None else None)
+    for space, pool_claim in held(pool):
+        standing = states.get((space, pool_claim.name))
+        ref = ObjectRef("ResourcePoolClaim", pool_claim.name, space)
+        yield Holder(ref, texts(pool_claim.claims), standing.state if standing is not None else None)
 
 
 def _queue(scene: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
     room = scene.room(pool)
-    for place, one in enumerate(scene.waiting(pool.metadata.name), 1):
-        yield _queued(place, one, room)
+    for place, standings in enumerate(scene.waiting(pool.metadata.name), 1):
+        yield _queued(place, standings, room)
 
 
-def _queued(place: int, one: Standings, room: Amounts) -> Queued:
-    claim, found = one
+def _queued(place: int, standings: Standings, room: Amounts) -> Queued:
+    claim, standing = standings
     meta, asked = claim.metadata, parsed(claim.spec.claim)
     lacks = {name: lack_of(asked[name], room.get(name)) for name in sorted(asked) if short(asked[name], room.get(name))}
     ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-    behind = tuple(sorted(found.queued))
-    return Queued(place, ref, found.state, texts(claim.spec.claim), lacks, behind, meta.creation_timestamp or "")
+    behind = tuple(sorted(standing.queued))
+    return Queued(place, ref, standing.state, texts(claim.spec.claim), lacks, behind, meta.creation_timestamp or "")
 
 
 def lack_of(asked: Quantity, room: Quantity | None) -> str:
@@ -166,8 +170,8 @@ def _options(pool: ResourcePool) -> Iterator[str]:
 def _edits(pool: ResourcePool) -> Mapping[str, LastEdit]:
     """Who last changed what is shared out, and among whom."""
     fields = [*(f"spec.quota.hard[{name}]" for name in sorted(pool.spec.quota.hard or ())), "spec.selectors"]
-    found = {field: last_edit(pool.metadata.managed_fields, field) for field in fields}
-    return {field: edit for field, edit in found.items() if edit is not None}
+    last_edits = {field: last_edit(pool.metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in last_edits.items() if edit is not None}
 
 
 def _selector_words(selector: LabelSelector) -> str:
@@ -180,16 +184,16 @@ def _selector_words(selector: LabelSelector) -> str:
     return f"{shown}, which does not parse and so selects nothing: {wrong}" if wrong else shown
 
 
-def _expression(one: Requirement) -> str:
-    values = f"({', '.join(one.values or ())})"
-    match one.operator:
+def _expression(requirement: Requirement) -> str:
+    values = f"({', '.join(requirement.values or ())})"
+    match requirement.operator:
         case "In":
-            return f"{one.key} in {values}"
+            return f"{requirement.key} in {values}"
         case "NotIn":
-            return f"{one.key} notin {values}"
+            return f"{requirement.key} notin {values}"
         case "Exists":
-            return one.key
+            return requirement.key
         case "DoesNotExist":
-            return f"!{one.key}"
+            return f"!{requirement.key}"
         case _:
-            return f"{one.key} {one.operator} {values if one.values else ''}".rstrip()
+            return f"{requirement.key} {requirement.operator} {values if requirement.values else ''}".rstrip()

@@ -24,27 +24,35 @@ from kubectl_kres.store.coverage import Need
 def glimpsed(scene: PoolIndex) -> tuple[str, ...]:
     """Pools that are not read, and that show in quotas or claims that are, by name."""
     quotas: Iterator[ResourceQuota] = scene.store.all("ResourceQuota")
-    found = {pool for quota in quotas if (pool := pool_of(quota))}
-    for one in scene.claims:
-        status = one.claim.status.pool
+    texts = {pool for quota in quotas if (pool := pool_of(quota))}
+    for claim in scene.claims:
+        status = claim.claim.status.pool
         if status is not None and status.name:
-            found.add(status.name)
-    return tuple(sorted(found - scene.pools.keys()))
+            texts.add(status.name)
+    return tuple(sorted(texts - scene.pools.keys()))
 
 
 def pool_glimpse(scene: PoolIndex, name: str) -> PoolReport:
     """Nothing of the pool's own amounts; places in its queue are those among the claims that were read, and so 0."""
     claims = scene.of_pool(name)
-    held = [one for one in claims if one.standing.state in HELD]
-    queue = sorted((one for one in claims if one.standing.state in WAITING), key=lambda one: place(one.claim))
-    quotas = {one.metadata.namespace: one for one in scene.store.all("ResourceQuota") if pool_of(one) == name}
-    shown_in = sorted({*quotas, *(one.claim.metadata.namespace for one in claims)})
+    pairs = [claim for claim in claims if claim.standing.state in HELD]
+    queue = sorted(
+        (claim for claim in claims if claim.standing.state in WAITING), key=lambda standings: place(standings.claim)
+    )
+    quotas = {
+        resource_quota.metadata.namespace: resource_quota
+        for resource_quota in scene.store.all("ResourceQuota")
+        if pool_of(resource_quota) == name
+    }
+    shown_in = sorted({*quotas, *(claim.claim.metadata.namespace for claim in claims)})
     coverage = scene.store.covered(Need("ResourcePool", name=name))
     return PoolReport(
         ObjectRef("ResourcePool", name),
-        namespaces=tuple(_namespace(scene, name, space, held, quotas.get(space)) for space in shown_in),
-        claims=len(held),
-        holders=tuple(Holder(_ref(one), texts(one.claim.spec.claim), one.standing.state) for one in held),
+        namespaces=tuple(_namespace(scene, name, space, pairs, quotas.get(space)) for space in shown_in),
+        claims=len(pairs),
+        holders=tuple(
+            Holder(_ref(standings), texts(standings.claim.spec.claim), standings.standing.state) for standings in pairs
+        ),
         queue=tuple(map(_queued, queue)),
         warnings=tuple(_warnings(sorted(quotas.values(), key=attrgetter("metadata.namespace")))),
         unseen=(Unseen("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
@@ -52,33 +60,33 @@ def pool_glimpse(scene: PoolIndex, name: str) -> PoolReport:
     )
 
 
-def _ref(one: Standings) -> ObjectRef:
-    return ref_of((one.claim.metadata.namespace, one.claim.metadata.name))
+def _ref(standings: Standings) -> ObjectRef:
+    return ref_of((standings.claim.metadata.namespace, standings.claim.metadata.name))
 
 
 def _namespace(
-    scene: PoolIndex, pool: str, space: str, held: Sequence[Standings], quota: ResourceQuota | None
+    scene: PoolIndex, pool: str, space: str, pairs: Sequence[Standings], quota: ResourceQuota | None
 ) -> PoolNamespace:
-    mine = [one for one in held if one.claim.metadata.namespace == space]
+    mine = [standings for standings in pairs if standings.claim.metadata.namespace == space]
     gone = "there is no quota of the pool there" if scene.quotas_known(pool, space) else "its quota there is not known"
     return PoolNamespace(
         space,
         claims=len(mine),
-        claimed=shown(added(parsed(one.claim.spec.claim) for one in mine)),
+        claimed=shown(added(parsed(standings.claim.spec.claim) for standings in mine)),
         used=shown(parsed(quota.status.used)) if quota is not None else None,
         note="" if quota is not None else gone,
         quota=shown(parsed(quota.spec.hard)) if quota is not None else None,
     )
 
 
-def _queued(one: Standings) -> Queued:
+def _queued(standings: Standings) -> Queued:
     """What is short only its own condition says."""
-    claim, found = one
-    left, asked = parsed(found.available), parsed(claim.spec.claim)
+    claim, standing = standings
+    left, asked = parsed(standing.available), parsed(claim.spec.claim)
     lacks = {name: str(asked[name] - left[name]) for name in sorted(left) if name in asked and asked[name] > left[name]}
-    behind = tuple(sorted(found.queued))
+    behind = tuple(sorted(standing.queued))
     created = claim.metadata.creation_timestamp or ""
-    return Queued(0, _ref(one), found.state, texts(claim.spec.claim), lacks, behind, created)
+    return Queued(0, _ref(standings), standing.state, texts(claim.spec.claim), lacks, behind, created)
 
 
 def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:

@@ -78,15 +78,15 @@ def predicted(store: Store) -> Prediction:
     refused: dict[ObjectRef, str] = {}
     begun, claims = worlds[0], list[ResourcePoolClaim]()
     order = {ref: number for number, ref in enumerate(store.files)}
-    for ref in sorted(made, key=lambda one: (_KINDS.index(one.kind), order[one])):
+    for ref in sorted(made, key=lambda object_ref: (_KINDS.index(object_ref.kind), order[object_ref])):
         begun = begun if claims else worlds[0]
-        outcomes = [found for one in worlds for found in replay(one, _event(store, ref))]
-        said = next((_said(one.refusal) for one in outcomes if one.refusal is not None), "")
-        if said:
-            refused[ref] = said
+        outcomes = [world_outcome for world in worlds for world_outcome in replay(world, _event(store, ref))]
+        text = next((_said(outcome.refusal) for outcome in outcomes if outcome.refusal is not None), "")
+        if text:
+            refused[ref] = text
         elif ref.kind == "ResourcePoolClaim" and ref not in store.beneath:
             claims.append(_item(store, ref))
-        worlds = distinct(one.world for one in outcomes)[:_MOST]
+        worlds = distinct(outcome.world for outcome in outcomes)[:_MOST]
     if len(worlds) > 1:
         supposed.append(
             f"{len(worlds)} outcomes are possible, since the choice among equal pools is random: this is one"
@@ -95,7 +95,7 @@ def predicted(store: Store) -> Prediction:
     if doubtful:
         supposed.append(
             "the claims of the files come one after the other, in their order there, and each is looked at before the "
-            f"next one comes; else others may get in: {listed(sorted(one.key for one in doubtful), _NAMED)}"
+            f"next one comes; else others may get in: {listed(sorted(ref.key for ref in doubtful), _NAMED)}"
         )
     after = _with(store, worlds[0])
     new = frozenset(made) - refused.keys()
@@ -104,7 +104,7 @@ def predicted(store: Store) -> Prediction:
 
 def _said(refusal: Refusal) -> str:
     """The server's words, and the field that it does not name."""
-    paths = [one.path for one in refusal.findings if one.path and one.path not in refusal.message]
+    paths = [finding.path for finding in refusal.findings if finding.path and finding.path not in refusal.message]
     return f"{refusal.message} ({', '.join(paths)})" if paths else refusal.message
 
 
@@ -114,10 +114,10 @@ def _bare(item: Any) -> bool:
 
 def _event(store: Store, ref: ObjectRef) -> WorldEvent:
     """What exists is edited, and keeps its time of creation, its status and its place; what does not is created."""
-    item, held = _item(store, ref), store.beneath.get(ref)
-    if held is None:
+    item, result = _item(store, ref), store.beneath.get(ref)
+    if result is None:
         return Create(item)
-    return PatchEvent(ref.kind, ref.name, difference(raw_of(held), raw_of(item)), ref.namespace)
+    return PatchEvent(ref.kind, ref.name, difference(raw_of(result), raw_of(item)), ref.namespace)
 
 
 def _item(store: Store, ref: ObjectRef) -> Any:
@@ -129,14 +129,14 @@ def _world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
     gone = set(made)
 
     def there(kind: str) -> Iterable[Any]:
-        for one in store.all(kind):
-            ref = ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+        for item in store.all(kind):
+            ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
             if ref not in gone:
-                yield one
+                yield item
             elif ref in store.beneath:
                 yield store.beneath[ref]
 
-    spaces = {one.metadata.name: one for one in map(_labelled, store.all("Namespace"))}
+    spaces = {namespace.metadata.name: namespace for namespace in map(_labelled, store.all("Namespace"))}
     for ref in made:
         if ref.namespace and ref.namespace not in spaces:
             spaces[ref.namespace] = _labelled(Namespace(ManagedMetadata(ref.namespace)))
@@ -158,23 +158,23 @@ def _unlabelled(store: Store, made: Iterable[ObjectRef]) -> Iterable[str]:
 
 def _with(store: Store, world: PoolWorld) -> Store:
     """The objects of a world as a store, with what is known of the old one."""
-    found = Store(store.origin)
-    found.files.update(store.files)
+    result = Store(store.origin)
+    result.files.update(store.files)
     for need, coverage in store.needs().items():
-        found.cover(need, coverage)
+        result.cover(need, coverage)
     for kind in store.kinds():
         if kind not in _KEPT:
             for item in store.all(kind):
-                found.add(kind, item)
+                result.add(kind, item)
     if store.origin.kind == "files":
         # Nothing else is read: the namespaces that were supposed are all there are.
-        for need in (Need("Namespace"), *(one for one in store.needs() if one.kind == "Namespace")):
-            found.cover(need, READ)
-    held = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
-    for items in held:
+        for need in (Need("Namespace"), *(need for need in store.needs() if need.kind == "Namespace")):
+            result.cover(need, READ)
+    outcome = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
+    for items in outcome:
         for item in items:
-            found.add(item.kind, item)
-    return found
+            result.add(item.kind, item)
+    return result
 
 
 def undecided(
@@ -186,25 +186,29 @@ def undecided(
     once, the other way round, and each as the first. A controller looks at claims when it gets to it, not when they
     come: recorded were all of these for three claims of one file.
     """
-    found: set[ClaimKey] = set()
+    pairs: set[ClaimKey] = set()
     base = _decided(after[0], claims)
     for other in (*after[1:], *(_orders(world, claims) if len(claims) > 1 else ())):
-        found |= {key for key, held in _decided(other, claims).items() if held != base.get(key)}
-    return tuple(key_of(one) for one in sorted(claims, key=place) if key_of(one) in found)
+        pairs |= {key for key, item in _decided(other, claims).items() if item != base.get(key)}
+    return tuple(key_of(claim) for claim in sorted(claims, key=place) if key_of(claim) in pairs)
 
 
 def _orders(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> Iterator[PoolWorld]:
-    yield from (one.world for one in created_together(world, claims)[:1])
+    yield from (world_outcome.world for world_outcome in created_together(world, claims)[:1])
     if len(claims) <= _REVERSED:
         yield from _after(world, reversed(claims))
     for first in claims[1:] if len(claims) <= _FIRST else ():
-        yield from _after(world, (first, *(one for one in claims if one is not first)))
+        yield from _after(world, (first, *(claim for claim in claims if claim is not first)))
 
 
 def _after(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> Iterator[PoolWorld]:
-    yield from replay_all(world, [Create(one) for one in claims])[:1]
+    yield from replay_all(world, [Create(claim) for claim in claims])[:1]
 
 
 def _decided(world: PoolWorld, claims: Iterable[ResourcePoolClaim]) -> dict[ClaimKey, bool]:
     keys = map(key_of, claims)
-    return {key: standing(one).state in HELD for key in keys if (one := world.claims.get(key)) is not None}
+    return {
+        key: standing(resource_pool_claim).state in HELD
+        for key in keys
+        if (resource_pool_claim := world.claims.get(key)) is not None
+    }

@@ -31,22 +31,24 @@ _STEPS = 8
 _EFFORT = 40_000
 
 
-def ways(scene: PoolIndex, claim: ResourcePoolClaim, found: Standing) -> tuple[UnblockOption, ...]:
+def ways(scene: PoolIndex, claim: ResourcePoolClaim, standing: Standing) -> tuple[UnblockOption, ...]:
     """What lets a waiting claim in, each tried by the controller's own steps; other pools also for one that failed.
 
     None where the pool or its other claims are not known, except to ask for less, and to be looked at again.
     """
     pool = scene.pool_of(claim)
-    if found.state in WAITING:
+    if standing.state in WAITING:
         if pool is None or not scene.claims_known(pool):
-            return tuple(_by_message(scene.store.origin, claim, found))
+            return tuple(_by_message(scene.store.origin, claim, standing))
         if claim.metadata.namespace not in scene.spaces(pool):
             return tuple(elsewhere(scene, claim, pool.metadata.name))
         known = tuple(_written_plain(scene, claim, pool))
         return known or tuple(_Ways(scene, claim, pool).all())
-    if found.state in {"failed", "unassigned", "lost", "released"}:
+    if standing.state in {"failed", "unassigned", "lost", "released"}:
         known = (*elsewhere(scene, claim, ""), *without_foreign(scene, claim))
-        alone = found.state in {"lost", "released"} and all(one.pool != claim.spec.pool for one in known)
+        alone = standing.state in {"lost", "released"} and all(
+            unblock_option.pool != claim.spec.pool for unblock_option in known
+        )
         return (*known, *once_more(scene, claim)) if alone else known
     return ()
 
@@ -96,47 +98,47 @@ class _Ways:
 
     def _give_way(self) -> Iterator[UnblockOption]:
         states = self.scene.states()
-        held = held_by(self.trial)
-        used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in held}
-        found = give_way(self.trial, self.key, self.asks, used)
-        if found is None:
+        result = held_by(self.trial)
+        used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
+        giving = give_way(self.trial, self.key, self.asks, used)
+        if giving is None:
             return
-        if not found.keys:
+        if not giving.keys:
             self.untold = (
-                f"{found.least} or more claims of pool {self.pool.metadata.name} would have to go: which are the "
+                f"{giving.least} or more claims of pool {self.pool.metadata.name} would have to go: which are the "
                 f"fewest was not found among {self.trial.size:,}"
             )
             return
-        yield self._giving(found, held)
-        if any(used.get(key) for key in found.keys):
+        yield self._giving(giving, result)
+        if any(used.get(key) for key in giving.keys):
             gentle = give_way(self.trial, self.key, self.asks, used, unused=True)
             if gentle is not None and gentle.keys:
-                yield self._giving(gentle, held)
+                yield self._giving(gentle, result)
 
-    def _giving(self, found: Giving, held: Mapping[ClaimKey, Amounts]) -> UnblockOption:
+    def _giving(self, giving: Giving, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
         deeds, states = [], self.scene.states()
-        for key in found.keys:
+        for key in giving.keys:
             state = states.get(key)
-            holds = {name: amount for name, amount in held.get(key, {}).items() if name in self.asks}
+            holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.asks}
             word, old = (state.state, state.old) if state is not None else (None, False)
             deeds.append(leaving(self.scene.store.origin, key, word, shown(holds), old=old and bool(holds)))
-        doubt = "" if found.proven else " (not proven smallest)"
+        doubt = "" if giving.proven else " (not proven smallest)"
         way = UnblockOption(
-            "give way", f"{_words(deeds)}{_whose(self.key, found.keys)}{doubt}", tuple(deeds), proven=found.proven
+            "give way", f"{_words(deeds)}{_whose(self.key, giving.keys)}{doubt}", tuple(deeds), proven=giving.proven
         )
-        return self._way(way, self.trial.without(found.keys), found.keys)
+        return self._way(way, self.trial.without(giving.keys), giving.keys)
 
     def _less(self) -> Iterator[UnblockOption]:
         turn = self.trial.turn(self.key)
         if turn is None or turn.allocated:
             return
         asks = dict(self.asks)
-        for one in turn.comparisons():
+        for comparison in turn.comparisons():
             # What is closed for the claim, or used up, must not be named at all.
-            if turn.result == "queue" or one.missing or one.room.nano <= 0:
-                del asks[one.resource]
+            if turn.result == "queue" or comparison.missing or comparison.room.nano <= 0:
+                del asks[comparison.resource]
             else:
-                asks[one.resource] = one.room
+                asks[comparison.resource] = comparison.room
         lowered = {name: amount for name, amount in asks.items() if amount != self.asks[name]}
         dropped = {name: amount for name, amount in self.asks.items() if name not in asks}
         after = self.trial.asking(self.key, asks)
@@ -170,8 +172,8 @@ class _Ways:
 
     def _for_all_ahead(self) -> dict[str, Quantity]:
         """What is missing so that everyone up to the claim gets what it asks for."""
-        keys = [key_of(one.claim) for one in self.trial.queue]
-        wanted = added(one.asks for one in self.trial.queue[: keys.index(self.key) + 1])
+        keys = [key_of(claim_candidate.claim) for claim_candidate in self.trial.queue]
+        wanted = added(claim_candidate.asks for claim_candidate in self.trial.queue[: keys.index(self.key) + 1])
         room = self.scene.room(self.pool)
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
         return {name: amount for name, amount in missing.items() if amount.nano > 0}
@@ -185,15 +187,18 @@ class _Ways:
             if turn is None or turn.allocated:
                 return {}
             if turn.result == "pool":
-                return {one.resource: _missing(one.asked, one.room) for one in turn.comparisons()}
-            key = next(one.by for one in turn.comparisons() if one.by is not None)
+                return {
+                    comparison.resource: _missing(comparison.asked, comparison.room)
+                    for comparison in turn.comparisons()
+                }
+            key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
         return {}
 
 
 def _words(deeds: Iterable[Deed]) -> str:
     """``delete a/x and a/y, then release b/z``."""
-    runs = groupby(deeds, key=lambda one: one.verb)
-    return ", then ".join(f"{verb} {listed((one.subject.key for one in run), 8)}" for verb, run in runs)
+    runs = groupby(deeds, key=lambda deed: deed.verb)
+    return ", then ".join(f"{verb} {listed((deed.subject.key for deed in run), 8)}" for verb, run in runs)
 
 
 def _whose(key: ClaimKey, gone: Sequence[ClaimKey]) -> str:
@@ -228,12 +233,12 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     return " ".join(parts)
 
 
-def _by_message(of: Origin, claim: ResourcePoolClaim, found: Standing) -> Iterator[UnblockOption]:
+def _by_message(of: Origin, claim: ResourcePoolClaim, standing: Standing) -> Iterator[UnblockOption]:
     """From the claim alone: what its condition says is left."""
     asks = parsed(claim.spec.claim)
-    left = {name: amount for name, amount in parsed(found.available).items() if name in asks}
+    left = {name: amount for name, amount in parsed(standing.available).items() if name in asks}
     lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
-    dropped = {name: asks[name] for name in [*left, *found.queued] if name in asks and name not in lowered}
+    dropped = {name: asks[name] for name in [*left, *standing.queued] if name in asks and name not in lowered}
     if (lowered or dropped) and len(dropped) < len(asks):
         deed = asking(of, key_of(claim), shown(lowered), shown(dropped))
         yield UnblockOption("less", _less_words(lowered, dropped), (deed,), shown({**asks, **lowered}), proven=False)

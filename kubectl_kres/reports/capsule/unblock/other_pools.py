@@ -37,7 +37,7 @@ def elsewhere(scene: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[
     """
     key, asks = key_of(claim), parsed(claim.spec.claim)
     named = scene.pools.get(but or claim.spec.pool)
-    for name, pool in sorted(_serving(scene, claim), key=lambda one: one[0] != claim.spec.pool):
+    for name, pool in sorted(_serving(scene, claim), key=lambda texts: texts[0] != claim.spec.pool):
         if name == but or not asks.keys() <= scene.hard(pool).keys():
             continue
         if named is not None and _scopes(pool) != _scopes(named):
@@ -95,9 +95,11 @@ def _moving(scene: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
     space, asks = claim.metadata.namespace, parsed(claim.spec.claim)
     still = []
     for name, pool in _serving(scene, claim):
-        held = [one for one in shares(pool) if (one.namespace, one.name) != key_of(claim)]
-        limits: dict[str, Quantity] = hard_of(pool, [one for one in held if one.namespace == space])
-        limited = {one: amount for one, amount in limits.items() if one in asks}
+        claim_shares = [share for share in shares(pool) if (share.namespace, share.name) != key_of(claim)]
+        limits: dict[str, Quantity] = hard_of(
+            pool, [claim_share for claim_share in claim_shares if claim_share.namespace == space]
+        )
+        limited = {name: amount for name, amount in limits.items() if name in asks}
         if name != to and limited and _scopes(pool) == _scopes(scene.pools[to]):
             still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(shown(limited))}")
     follows = f"{listed(still)}: a pod must fit every quota that counts it" if still else ""
@@ -117,18 +119,18 @@ def _left_behind(
     if pool is None or not scene.claims_known(pool):
         return (), ()
     before = trial_of(scene, pool)
-    after, held = before.without((key_of(claim),)), held_by(before)
-    return tuple(key for key in held_by(after) if key not in held), waiting_in(after)
+    after, result = before.without((key_of(claim),)), held_by(before)
+    return tuple(key for key in held_by(after) if key not in result), waiting_in(after)
 
 
 def without_foreign(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
     """For a claim that names what a pool does not have: ask for the rest only, or let the pool have it, too."""
     key, asks = key_of(claim), parsed(claim.spec.claim)
     for name, pool in _serving(scene, claim):
-        missing = {one: asks[one] for one in asks if one not in scene.hard(pool)}
+        missing = {name: asks[name] for name in asks if name not in scene.hard(pool)}
         if not missing or claim.spec.pool not in {"", name}:
             continue
-        rest = {one: amount for one, amount in asks.items() if one not in missing}
+        rest = {name: amount for name, amount in asks.items() if name not in missing}
         trial = trial_of(scene, pool)
         after = trial.joined(ClaimCandidate(claim, rest))
         move = (

@@ -68,7 +68,9 @@ class _Search:
         self.trial, self.key = trial, key
         self.deficit = _deficit(trial, asks)
         givers = _givers(trial, key, asks, self.deficit, used)
-        self.givers = sorted((one for one in givers if not (unused and one.used)), key=lambda one: (one.cost, one.key))
+        self.givers = sorted(
+            (giver for giver in givers if not (unused and giver.used)), key=lambda giver: (giver.cost, giver.key)
+        )
         self.effort = 0
 
     def found(self) -> Giving | None:
@@ -79,30 +81,36 @@ class _Search:
             exact = self._exact(least)
             if exact is not None:
                 return exact
-        found = self._by_amounts(least)
-        if found is None or not found.proven:
+        giving = self._by_amounts(least)
+        if giving is None or not giving.proven:
             others = self._greedy(least)
-            found = min(
-                (one for one in (found, others) if one is not None), key=lambda one: len(one.keys), default=None
+            giving = min(
+                (giving for giving in (giving, others) if giving is not None),
+                key=lambda giving: len(giving.keys),
+                default=None,
             )
-        return found or Giving((), proven=False, least=least)
+        return giving or Giving((), proven=False, least=least)
 
     def _by_amounts(self, least: int) -> Giving | None:
         """Whoever frees most of what is short, until it is enough. None: then others take what is freed, or wait for it
         in front.
         """
-        lack, chosen, rest = dict(self.deficit), list[Giver](), {one.key: one for one in self.givers if not one.waits}
+        lack, chosen, rest = (
+            dict(self.deficit),
+            list[Giver](),
+            {giver.key: giver for giver in self.givers if not giver.waits},
+        )
         while any(nano > 0 for nano in lack.values()) and len(chosen) * len(rest) < _PICKS:
-            giver = max(rest.values(), key=lambda one: self._merits(one, lack), default=None)
+            giver = max(rest.values(), key=lambda giver: self._merits(giver, lack), default=None)
             if giver is None or not self._covers(giver, lack):
                 return None
             del rest[giver.key]
             chosen.append(giver)
             lack = {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()}
-        for one in chosen[:-1]:
-            without = {name: nano + one.frees.get(name, 0) for name, nano in lack.items()}
+        for item in chosen[:-1]:
+            without = {name: nano + item.frees.get(name, 0) for name, nano in lack.items()}
             if all(nano <= 0 for nano in without.values()):
-                chosen.remove(one)
+                chosen.remove(item)
                 lack = without
         self.effort = 0
         done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._does(chosen)
@@ -115,14 +123,18 @@ class _Search:
         if self.trial.size * len(chosen) <= _QUICK:
             return True
         room = self.trial.room()
-        most = {name: nano + sum(one.frees.get(name, 0) for one in chosen) for name, nano in room.items()}
-        return not any(fits(one.asks, most) for one in self.trial.queue if key_of(one.claim) != self.key)
+        most = {name: nano + sum(giver.frees.get(name, 0) for giver in chosen) for name, nano in room.items()}
+        return not any(
+            fits(claim_candidate.asks, most)
+            for claim_candidate in self.trial.queue
+            if key_of(claim_candidate.claim) != self.key
+        )
 
     def _least(self) -> int | None:
         """How many claims it takes at least, by the amounts alone; None: all of them are not enough."""
         counts = [1]
         for name, lack in self.deficit.items():
-            sums = accumulate(sorted((one.frees.get(name, 0) for one in self.givers), reverse=True))
+            sums = accumulate(sorted((giver.frees.get(name, 0) for giver in self.givers), reverse=True))
             count = next((place for place, freed in enumerate(sums, 1) if freed >= lack), None)
             if count is None:
                 return None
@@ -141,7 +153,7 @@ class _Search:
 
     def _covering(self, count: int) -> list[tuple[Giver, ...]]:
         """The sets of ``count`` claims that free enough; no more than effort allows."""
-        found: list[tuple[Giver, ...]] = []
+        pairs: list[tuple[Giver, ...]] = []
         tails = [_best(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
 
         def grow(at: int, chosen: tuple[Giver, ...], lack: Mapping[str, int]) -> None:
@@ -151,7 +163,7 @@ class _Search:
                 return
             if not left:
                 if all(nano <= 0 for nano in lack.values()):
-                    found.append(chosen)
+                    pairs.append(chosen)
                 return
             if any(nano > tails[at][name][left] for name, nano in lack.items()):
                 return
@@ -160,7 +172,7 @@ class _Search:
             grow(at + 1, chosen, lack)
 
         grow(0, (), self.deficit)
-        return found
+        return pairs
 
     def _does(self, chosen: Sequence[Giver]) -> bool:
         """Whether the claim is in once these have left, one after the other."""
@@ -171,15 +183,15 @@ class _Search:
         """What makes one of two equally small sets better: less is better."""
         surplus = 0
         for name, lack in self.deficit.items():
-            freed = sum(one.frees.get(name, 0) for one in chosen)
+            freed = sum(giver.frees.get(name, 0) for giver in chosen)
             surplus += (freed - lack) * _PART // max(1, self.trial.hard[name].nano)
-        return sum(one.used for one in chosen), sum(one.foreign for one in chosen), surplus, _keys(chosen)
+        return sum(giver.used for giver in chosen), sum(giver.foreign for giver in chosen), surplus, _keys(chosen)
 
     def _greedy(self, least: int) -> Giving | None:
         """One more claim after the other, until it is in; then less by less. None: too many would have to go."""
         self.effort = 0
         chosen: list[Giver] = []
-        now, rest = self.trial, {one.key: one for one in self.givers}
+        now, rest = self.trial, {giver.key: giver for giver in self.givers}
         while not now.holds(self.key):
             giver = self._next(now, rest)
             if giver is None or self.effort > _QUICK:
@@ -188,11 +200,11 @@ class _Search:
             chosen.append(giver)
             self.effort += now.size
             now = now.without((giver.key,))
-        for one in reversed(list(chosen)):
-            fewer = [other for other in chosen if other is not one]
+        for item in reversed(list(chosen)):
+            fewer = [other for other in chosen if other is not item]
             if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._does(fewer):
                 chosen = fewer
-        keys = tuple(one.key for one in chosen)
+        keys = tuple(giver.key for giver in chosen)
         return Giving(keys, proven=len(keys) == least)
 
     def _next(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
@@ -202,13 +214,18 @@ class _Search:
         key = self.key
         turn = now.turn(key)
         if turn is not None and turn.result == "queue":
-            key = next(one.by for one in turn.comparisons() if one.by is not None)
+            key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
             turn = now.turn(key)
         if turn is None or turn.allocated:
             return None
-        lack = {one.resource: max(1, one.asked.nano - one.room.nano) for one in turn.comparisons()}
+        lack = {
+            comparison.resource: max(1, comparison.asked.nano - comparison.room.nano)
+            for comparison in turn.comparisons()
+        }
         best = max(
-            (one for one in rest.values() if not one.waits), key=lambda one: self._merits(one, lack), default=None
+            (giver for giver in rest.values() if not giver.waits),
+            key=lambda giver: self._merits(giver, lack),
+            default=None,
         )
         enough = best is not None and all(best.frees.get(name, 0) >= nano for name, nano in lack.items())
         if key != self.key and not enough:
@@ -228,13 +245,13 @@ class _Search:
 
 def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
     """What is missing of each resource that is short, in billionths; of one that is used up at least the smallest."""
-    held = held_by(trial).values()
-    found: dict[str, int] = {}
+    values_view = held_by(trial).values()
+    result: dict[str, int] = {}
     for name, asked in asks.items():
-        room = trial.hard[name].nano - sum(amounts[name].nano for amounts in held if name in amounts)
+        room = trial.hard[name].nano - sum(amounts[name].nano for amounts in values_view if name in amounts)
         if not room or room < asked.nano:
-            found[name] = max(1, asked.nano - room)
-    return found
+            result[name] = max(1, asked.nano - room)
+    return result
 
 
 def _givers(
@@ -243,13 +260,20 @@ def _givers(
     """Claims that hold something of what is short, for the claim or for one that waits beside it; and those that wait
     for something that is asked for, too.
     """
-    short = {*deficit, *(name for one in trial.queue for name in one.asks)} if trial.ordered else deficit.keys()
+    short = (
+        {*deficit, *(name for claim_candidate in trial.queue for name in claim_candidate.asks)}
+        if trial.ordered
+        else deficit.keys()
+    )
     for other, amounts in held_by(trial).items():
         frees = {name: amounts[name].nano for name in short if name in amounts and amounts[name].nano > 0}
         if frees:
             yield Giver(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
     names = asks.keys()
-    asking = {(one.claim.metadata.namespace, one.claim.metadata.name): one.asks for one in trial.queue}
+    asking = {
+        (claim_candidate.claim.metadata.namespace, claim_candidate.claim.metadata.name): claim_candidate.asks
+        for claim_candidate in trial.queue
+    }
     for other in waiting_in(trial, but={key}):
         if not names.isdisjoint(asking[other]):
             yield Giver(other, {}, waits=True, used=False, foreign=other[0] != key[0])
@@ -257,14 +281,14 @@ def _givers(
 
 def _best(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
     """By resource, what the best 0, 1, 2… of these free; ``most`` + 1 entries."""
-    found = {}
+    result = {}
     for name in deficit:
-        frees = sorted((one.frees.get(name, 0) for one in givers), reverse=True)[:most]
+        frees = sorted((giver.frees.get(name, 0) for giver in givers), reverse=True)[:most]
         sums = list(accumulate(frees, initial=0))
-        found[name] = sums + [sums[-1]] * (most + 1 - len(sums))
-    return found
+        result[name] = sums + [sums[-1]] * (most + 1 - len(sums))
+    return result
 
 
 def _keys(chosen: Sequence[Giver]) -> tuple[ClaimKey, ...]:
     """In the order to go about it: those that only wait first, so that they do not take what is freed."""
-    return tuple(one.key for one in sorted(chosen, key=lambda one: (not one.waits, one.cost, one.key)))
+    return tuple(giver.key for giver in sorted(chosen, key=lambda giver: (not giver.waits, giver.cost, giver.key)))

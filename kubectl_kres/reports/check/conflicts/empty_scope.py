@@ -15,7 +15,7 @@ def find(scene: Scene) -> Iterator[Broken]:
     """Quotas of PriorityClasses of which none exists."""
     if not scene.store.covered(Need("PriorityClass")).known:
         return
-    there = {one.metadata.name for one in scene.store.all("PriorityClass")}
+    there = {priority_class.metadata.name for priority_class in scene.store.all("PriorityClass")}
     for quota in scene.quotas:
         for scope in quota.scopes:
             wanted = tuple(scope.values or ())

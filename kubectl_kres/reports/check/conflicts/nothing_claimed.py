@@ -17,7 +17,7 @@ def find(scene: Scene) -> Iterator[Broken]:
         if not pool.spec.config.defaults_zero:
             continue
         claims, defaults = pool.status.claims or {}, parsed(pool.spec.defaults)
-        names = [one for one in sorted(scene.pools.hard(pool)) if not defaults.get(one)]
+        names = [name for name in sorted(scene.pools.hard(pool)) if not defaults.get(name)]
         for space in sorted(scene.pools.spaces(pool)):
             if names and not claims.get(space):
                 values = {"pool": name, "resources": ", ".join(names)}

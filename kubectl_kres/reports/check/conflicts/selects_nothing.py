@@ -18,7 +18,9 @@ from kubectl_kres.store.coverage import Need
 def find(scene: Scene) -> Iterator[Broken]:
     """Pools without selectors, and selectors that are skipped or match nothing."""
     known = scene.store.covered(Need("Namespace")).known
-    spaces = [labelled(one) for one in scene.store.all("Namespace") if is_active(one)] if known else None
+    spaces = (
+        [labelled(namespace) for namespace in scene.store.all("Namespace") if is_active(namespace)] if known else None
+    )
     for name, pool in sorted(scene.pools.pools.items()):
         for path, why in _idle(pool, spaces):
             yield Broken(ObjectRef("ResourcePool", name), {"why": why}, path)
@@ -28,13 +30,17 @@ def _idle(pool: ResourcePool, spaces: list[Namespace] | None) -> Iterator[tuple[
     """``spaces`` None: they could not be read."""
     if not pool.spec.selectors:
         yield "spec.selectors", "it has no selectors, and without one a pool selects nothing"
-    for place, one in enumerate(pool.spec.selectors or ()):
+    for place, selector in enumerate(pool.spec.selectors or ()):
         path = f"spec.selectors[{place}]"
-        if is_empty(one):
+        if is_empty(selector):
             yield path, f"{path} is empty, and an empty selector of a pool selects nothing"
-        elif fault(one):
-            yield path, f"{path} does not parse and is skipped: {fault(one)}"
-        elif spaces is not None and is_usable(one) and not any(fits(one, it.metadata.labels or {}) for it in spaces):
+        elif fault(selector):
+            yield path, f"{path} does not parse and is skipped: {fault(selector)}"
+        elif (
+            spaces is not None
+            and is_usable(selector)
+            and not any(fits(selector, it.metadata.labels or {}) for it in spaces)
+        ):
             yield path, f"{path} matches no namespace"
 
 

@@ -37,7 +37,7 @@ def _meant(name: str) -> str:
         known = _COUNTED.get(group, "").split()
         if not known or plural in known:
             return ""
-        close = next((one for one in known if one.rstrip("s") == plural.rstrip("s")), "")
+        close = next((name for name in known if name.rstrip("s") == plural.rstrip("s")), "")
         return f"count/{close}{f'.{group}' if group else ''}" if close else "the plural of a kind of that group"
     if "/" not in name or name.startswith("requests.") or claim_names([name]) or _DEVICE_CLASS in name:
         return ""

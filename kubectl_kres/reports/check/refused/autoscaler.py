@@ -30,20 +30,26 @@ def find(scene: Scene) -> Iterator[Broken]:
 
 def _by_target(scene: Scene) -> Mapping[tuple[str, str], HorizontalPodAutoscaler]:
     """Of several autoscalers of one workload the one that asks for most, by kind and name of the workload."""
-    found: dict[tuple[str, str], HorizontalPodAutoscaler] = {}
-    for one in scene.store.all("HorizontalPodAutoscaler", scene.namespace):
-        key = (one.spec.scale_target_ref.kind, one.spec.scale_target_ref.name)
-        if key not in found or one.spec.max_replicas > found[key].spec.max_replicas:
-            found[key] = one
-    return found
+    horizontal_pod_autoscalers: dict[tuple[str, str], HorizontalPodAutoscaler] = {}
+    for horizontal_pod_autoscaler in scene.store.all("HorizontalPodAutoscaler", scene.namespace):
+        key = (
+            horizontal_pod_autoscaler.spec.scale_target_ref.kind,
+            horizontal_pod_autoscaler.spec.scale_target_ref.name,
+        )
+        if (
+            key not in horizontal_pod_autoscalers
+            or horizontal_pod_autoscaler.spec.max_replicas > horizontal_pod_autoscalers[key].spec.max_replicas
+        ):
+            horizontal_pod_autoscalers[key] = horizontal_pod_autoscaler
+    return horizontal_pod_autoscalers
 
 
 def _broken(scene: Scene, judged: Judged, scaler: HorizontalPodAutoscaler, reach: Autoscaled) -> Broken:
     ref = ObjectRef(scaler.kind, scaler.metadata.name, scene.namespace)
-    hard = {(quota.name, name): held for quota in scene.quotas for name, held in quota.hard.items()}
+    hard = {(quota.name, name): quantity for quota in scene.quotas for name, quantity in quota.hard.items()}
     raised = [
-        f"{one.resource} of quota {one.quota} to {hard[one.quota, one.resource] + parse(one.short)}"
-        for one in reach.lacks
+        f"{lack.resource} of quota {lack.quota} to {hard[lack.quota, lack.resource] + parse(lack.short)}"
+        for lack in reach.lacks
     ]
     lowered = f", or lower maxReplicas to {reach.fits}" if reach.fits >= max(1, scaler.spec.min_replicas or 1) else ""
     name, space = judged.ref.name, judged.ref.namespace
@@ -52,7 +58,9 @@ def _broken(scene: Scene, judged: Judged, scaler: HorizontalPodAutoscaler, reach
         "workload": f"{judged.ref.kind}/{name}",
         "most": str(reach.most),
         "fits": str(reach.fits),
-        "why": ", ".join(f"quota {one.quota} lacks {one.short} of {one.resource}" for one in reach.lacks),
+        "why": ", ".join(
+            f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
+        ),
     }
     return Broken(
         ref if scene.asks(ref) else judged.ref,

@@ -17,10 +17,16 @@ _ENDED = frozenset({"failed", "unassigned"})
 
 def find(scene: Scene) -> Iterator[Broken]:
     """The claims that ask for more than their pool has, and those that no pool takes."""
-    for claim, found in scene.pools.claims:
-        if found.state not in STUCK:
+    for claim, standing in scene.pools.claims:
+        if standing.state not in STUCK:
             continue
-        why = beyond(scene.pools, claim) if found.state in WAITING else found.because if found.state in _ENDED else ""
+        why = (
+            beyond(scene.pools, claim)
+            if standing.state in WAITING
+            else standing.because
+            if standing.state in _ENDED
+            else ""
+        )
         if why:
             meta = claim.metadata
             yield Broken(ObjectRef("ResourcePoolClaim", meta.name, meta.namespace), {"why": why}, "spec.claim")

@@ -15,15 +15,15 @@ from kubectl_kres.reports.check.scene import Scene
 def find(scene: Scene) -> Iterator[Broken]:
     """The claims in a queue that the pool could serve if others gave way."""
     reports = Claims(scene.pools)
-    for claim, found in scene.pools.claims:
-        if found.state not in WAITING or beyond(scene.pools, claim):
+    for claim, standing in scene.pools.claims:
+        if standing.state not in WAITING or beyond(scene.pools, claim):
             continue
         report = reports.report(claim)
-        behind = [one.name for one in report.amounts if one.behind is not None]
+        behind = [amount.name for amount in report.amounts if amount.behind is not None]
         lacks = [f"{amount} of {name}" for name, amount in report.lacks.items()]
         why = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
         if lacks or behind:
-            yield Broken(report.subject, {"state": found.state, "pool": report.pool, "why": why}, "spec.claim")
+            yield Broken(report.subject, {"state": standing.state, "pool": report.pool, "why": why}, "spec.claim")
 
 
 RULE = Rule(

@@ -19,9 +19,11 @@ def find(scene: Scene) -> Iterator[Broken]:
         if scene.of_files or not _runs(judged) or any(refusal is None for refusal in refusals):
             continue
         first = refusals[0]
-        lasting = [one for one in first.findings if _lasts(one)] if first is not None else []
+        lasting = [finding for finding in first.findings if _lasts(finding)] if first is not None else []
         if lasting:
-            yield Broken(judged.ref, {"why": next((one.text for one in lasting if one.text), lasting[0].rule)})
+            yield Broken(
+                judged.ref, {"why": next((finding.text for finding in lasting if finding.text), lasting[0].rule)}
+            )
 
 
 def _runs(judged: Judged) -> bool:

@@ -11,20 +11,20 @@ from kubectl_kres.reports.check.scene import Scene
 
 def find(scene: Scene) -> Iterator[Broken]:
     """The runs that have not ended, with each quota that their tasks exceed together although each fits alone."""
-    for found in scene.pipelines if scene.quotas else ():
-        if found.verdict.allowed is False:
+    for pipeline in scene.pipelines if scene.quotas else ():
+        if pipeline.verdict.allowed is False:
             continue
-        for one in found.at_once:
-            if one.exceeded and len(one.tasks) > 1:
+        for at_once in pipeline.at_once:
+            if at_once.exceeded and len(at_once.tasks) > 1:
                 values = {
-                    "tasks": ", ".join(one.tasks),
-                    "amount": one.amount,
-                    "resource": one.resource,
-                    "quota": one.quota,
-                    "used": one.used,
-                    "hard": one.hard,
+                    "tasks": ", ".join(at_once.tasks),
+                    "amount": at_once.amount,
+                    "resource": at_once.resource,
+                    "quota": at_once.quota,
+                    "used": at_once.used,
+                    "hard": at_once.hard,
                 }
-                yield Broken(found.subject, values, f"quota[{one.quota}].{one.resource}")
+                yield Broken(pipeline.subject, values, f"quota[{at_once.quota}].{at_once.resource}")
 
 
 RULE = Rule(

@@ -50,7 +50,7 @@ def cause(verdict: Verdict) -> str:
         return verdict.blocked.message
     if verdict.fits is not None:
         return f"{verdict.fits} of them fit"
-    return next((one.text for one in verdict.findings if one.text), "the server refuses it")
+    return next((finding.text for finding in verdict.findings if finding.text), "the server refuses it")
 
 
 RULE = Rule(

@@ -50,7 +50,9 @@ def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analy
     if draft is None or any(room is not None and room < replicas.wanted for room in rooms):
         return replicas, analysis
     policies = analysis.known.policies
-    asked = {one.quota: one.requested for one in charges(quota_request(analysis.start.pod, draft), policies.quotas)}
+    asked = {
+        charge.quota: charge.requested for charge in charges(quota_request(analysis.start.pod, draft), policies.quotas)
+    }
     quotas = tuple(_with(quota, asked.get(quota.name, {}), replicas.wanted) for quota in policies.quotas)
     known = structs.replace(analysis.known, policies=structs.replace(policies, quotas=quotas))
     return structs.replace(replicas, existing=replicas.wanted), structs.replace(analysis, known=known)
@@ -60,8 +62,8 @@ def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
     """The quota once it has counted so many pods more that ask for this."""
     used = dict(quota.used)
     for name, text in asked.items():
-        one = parse(text)
-        used[name] = used.get(name, ZERO) + Quantity(one.nano * times, one.format)
+        quantity = parse(text)
+        used[name] = used.get(name, ZERO) + Quantity(quantity.nano * times, quantity.format)
     return Quota(quota.name, quota.source, quota.scopes, quota.hard, used)
 
 

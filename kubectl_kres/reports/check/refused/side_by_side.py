@@ -12,16 +12,16 @@ from kubectl_kres.reports.pod.verdict import is_negative
 
 def find(scene: Scene) -> Iterator[Broken]:
     """The workloads that lack pods once all files are applied; those that lack them alone have a finding already."""
-    found = scene.together
-    if found is None:
+    together = scene.together
+    if together is None:
         return
-    alone = {one.ref for one in scene.judged if is_negative(scene.verdict(one))}
+    alone = {judged.ref for judged in scene.judged if is_negative(scene.verdict(judged))}
     lacks = [
-        f"quota {one.quota.name} lacks {one.amount} of {one.resource}"
-        for one in found.lacks
-        if one.quota.namespace == scene.namespace
+        f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
+        for lack in together.lacks
+        if lack.quota.namespace == scene.namespace
     ]
-    for reach in found.workloads:
+    for reach in together.workloads:
         if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == scene.namespace:
             why = " and ".join(lacks) or next(iter(reach.messages), "the others take the room")
             yield Broken(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})

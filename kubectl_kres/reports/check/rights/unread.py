@@ -12,9 +12,9 @@ from kubectl_kres.reports.check.scene import Scene
 
 def find(scene: Scene) -> Iterator[Broken]:
     """What other rules needed, each kind once, and never a reason to be silent."""
-    for one in scene.unread:
-        ref = ObjectRef(one.kind, one.name or EVERY, one.namespace)
-        yield Broken(ref, {"state": one.state, "message": one.message or "it was not read"})
+    for unseen in scene.unread:
+        ref = ObjectRef(unseen.kind, unseen.name or EVERY, unseen.namespace)
+        yield Broken(ref, {"state": unseen.state, "message": unseen.message or "it was not read"})
 
 
 RULE = Rule(

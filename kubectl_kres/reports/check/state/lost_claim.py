@@ -14,10 +14,10 @@ _STATES = frozenset({"lost", "released"})
 
 def find(scene: Scene) -> Iterator[Broken]:
     """The claims that are in no pool any more, although nobody deleted them."""
-    for claim, found in scene.pools.claims:
-        if found.state in _STATES:
+    for claim, standing in scene.pools.claims:
+        if standing.state in _STATES:
             ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, claim.metadata.namespace)
-            yield Broken(ref, {"state": found.state, "because": found.because})
+            yield Broken(ref, {"state": standing.state, "because": standing.because})
 
 
 RULE = Rule(

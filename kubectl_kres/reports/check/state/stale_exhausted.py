@@ -15,11 +15,11 @@ from kubectl_kres.reports.check.scene import Scene
 def find(scene: Scene) -> Iterator[Broken]:
     """The claims that wait although everything that they ask for is there."""
     reports = Claims(scene.pools)
-    for claim, found in scene.pools.claims:
-        if found.state not in WAITING or scene.pools.pool_of(claim) is None or beyond(scene.pools, claim):
+    for claim, standing in scene.pools.claims:
+        if standing.state not in WAITING or scene.pools.pool_of(claim) is None or beyond(scene.pools, claim):
             continue
         report = reports.report(claim)
-        if not report.lacks and all(one.behind is None for one in report.amounts):
+        if not report.lacks and all(amount.behind is None for amount in report.amounts):
             yield Broken(report.subject, {"pool": report.pool})
 
 

@@ -25,10 +25,10 @@ def find(scene: Scene) -> Iterator[Broken]:
         steps = [slot for slot in draft.containers if slot.name.startswith("step-")]
         for name in _RESOURCES:
             asked = [slot.requests[name] for slot in steps if name in slot.requests]
-            if asked and sum(one.nano for one in asked) > _TIMES * max(one.nano for one in asked):
+            if asked and sum(quantity.nano for quantity in asked) > _TIMES * max(quantity.nano for quantity in asked):
                 if _divided(scene, judged):
                     break
-                total = Quantity(sum(one.nano for one in asked), asked[0].format)
+                total = Quantity(sum(quantity.nano for quantity in asked), asked[0].format)
                 values = {"total": str(total), "resource": name, "largest": str(max(asked)), "steps": str(len(asked))}
                 yield Broken(judged.ref, values)
 

@@ -23,11 +23,11 @@ def find(scene: Scene) -> Iterator[Broken]:
         wish = (metadata.annotations or {}).get(WISH) or (start.pod.metadata.annotations or {}).get(WISH, "")
         if wish not in _RANK or judged.draft is None:
             continue
-        found = class_of(judged.draft)
-        if _RANK[found] < _RANK[wish]:
+        text = class_of(judged.draft)
+        if _RANK[text] < _RANK[wish]:
             ref = judged.ref
             asking = f"kubectl kres qos {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
-            yield Broken(ref, {"wish": wish, "found": found}, f"metadata.annotations[{WISH}]", commands=(asking,))
+            yield Broken(ref, {"wish": wish, "found": text}, f"metadata.annotations[{WISH}]", commands=(asking,))
 
 
 RULE = Rule(
