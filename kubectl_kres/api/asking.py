@@ -15,8 +15,8 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import nearest, parse
 from kubectl_kres.api.clusters import Cluster, Nothing, Reading
 from kubectl_kres.api.plain import plain
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
 from kubectl_kres.manifests.read import read, refuse, versioned

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kubectl_kres.documents.number import Number
 from kubectl_kres.errors import UsageError
-from kubectl_kres.manifests.number import Number
 
 
 def plain(item: Any) -> dict[str, Any]:

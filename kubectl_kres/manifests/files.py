@@ -11,8 +11,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import BinaryIO
 
+from kubectl_kres.documents.document import place
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests.document import place
 
 EXTENSIONS = (".json", ".yaml", ".yml")
 STDIN = "STDIN"

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres.documents import json_text
+from kubectl_kres.documents.document import Document, PathStep, Position
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import json_text
-from kubectl_kres.manifests.document import Document, PathStep, Position
 from kubectl_kres.model.meta import ObjectRef
 
 #: A step of a path: the index of a list, the name of a field, or a key in brackets.
@@ -74,7 +74,7 @@ class Manifest(Struct, frozen=True):
         if self.document.form == "json":
             locate = json_text.locate
         else:
-            from kubectl_kres.manifests.yaml_text import locate  # noqa: PLC0415 - only where there is YAML
+            from kubectl_kres.documents.yaml_text import locate  # noqa: PLC0415 - only where there is YAML
 
         return locate(self.document, (*self.within, *path))
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.documents.number import Number
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.number import Number
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.system import systems
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
+from kubectl_kres.model.admitting import is_secret, kind_name, parameter_of
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.parameter import is_secret, kind_name, parameter_of
 from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store

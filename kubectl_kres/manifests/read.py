@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
+from kubectl_kres.documents import json_text
+from kubectl_kres.documents.document import Document, PathStep
+from kubectl_kres.documents.number import Number
 from kubectl_kres.errors import InputError, InputErrors
-from kubectl_kres.manifests import files, json_text
-from kubectl_kres.manifests.document import Document, PathStep
+from kubectl_kres.manifests import files
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.number import Number
 
 #: Faults that are listed; whoever has more mends these first.
 LISTED = 20
@@ -110,7 +111,7 @@ def _yaml(
 
     broken: why it is no JSON, told instead if the first document is no YAML either but was meant as JSON.
     """
-    from kubectl_kres.manifests import yaml_text  # noqa: PLC0415 - a tenth of an answer that reads no YAML
+    from kubectl_kres.documents import yaml_text  # noqa: PLC0415 - a tenth of an answer that reads no YAML
 
     documents = yaml_text.split(file, text, start=start, index=index)
     while True:

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.decoding.mistyped import first_mistyped
+from kubectl_kres.documents.document import PathStep
+from kubectl_kres.documents.number import Number
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests.document import PathStep
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.number import Number
 from kubectl_kres.manifests.system import ManifestSystem, system_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from kubectl_kres import api
 from kubectl_kres.api.asking import ObjectName
 from kubectl_kres.api.plain import plain
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.manifests import yaml_text
 from kubectl_kres.mcp.shrink import LIMIT, shrunk
 
 #: Gives the cluster of a context. Raises KresError.

@@ -1,11 +1,17 @@
-"""What else decides about a pod: policies in CEL with their bindings, webhooks, service accounts."""
+"""What else decides about a pod: policies in CEL with their bindings and parameters, webhooks, service accounts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from kubectl_kres.model.kind import Kind
 from kubectl_kres.model.meta import Base, ManagedMetadata, Metadata
+
+_NAME = re.compile(r"([A-Za-z0-9]+)\.([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?")
+#: Who wrote it, which no expression needs.
+_UNUSED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class AdmissionPolicy(Base, frozen=True):
@@ -53,3 +59,51 @@ class ServiceAccount(Base, frozen=True):
     automount_service_account_token: bool | None = None
     kind: str = "ServiceAccount"
     api_version: str = "v1"
+
+
+class Parameter(Base, frozen=True):
+    """An object that policies take their parameters from.
+
+    content: the whole object but for its field managers, with kind and apiVersion.
+    """
+
+    metadata: Metadata = Metadata()
+    content: Mapping[str, Any] = {}
+    kind: str = ""
+    api_version: str = ""
+
+
+def kind_name(api_version: str, kind: str) -> str:
+    """What the kind is called in needs and stores: ``ConfigMap.v1``, ``Limit.v1.rules.example.com``."""
+    group, _, version = api_version.rpartition("/")
+    return ".".join(filter(None, (kind, version, group)))
+
+
+def is_parameter(name: str) -> bool:
+    """Whether a need is for parameters, by what it calls their kind."""
+    return "." in name
+
+
+def parameter_kind(name: str) -> Kind | None:
+    """The kind of that name; its plural and its scope are not known before the server is asked. None: no such name."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    return Kind(name, (match[1],), match[3] or "", match[2], struct=Parameter, listed=False)
+
+
+def parameter_of(raw: Mapping[str, Any]) -> Parameter:
+    """The object as it is kept."""
+    metadata = raw.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    kept = {key: value for key, value in metadata.items() if key != "managedFields"}
+    annotations = kept.get("annotations")
+    if isinstance(annotations, dict):
+        kept["annotations"] = {key: value for key, value in annotations.items() if key != _UNUSED_ANNOTATION}
+    own = Metadata(name=str(metadata.get("name") or ""), namespace=str(metadata.get("namespace") or ""))
+    return Parameter(own, {**raw, "metadata": kept}, str(raw.get("kind", "")), str(raw.get("apiVersion", "")))
+
+
+def is_secret(api_version: str, kind: str) -> bool:
+    """Whether the kind is never read, whoever names it."""
+    return api_version == "v1" and kind == "Secret"

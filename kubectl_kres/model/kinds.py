@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import json
 
 from kubectl_kres.model import admitting, autoscaling, configmap, crd, node, pod, policy, quota_objects, workload
+from kubectl_kres.model.admitting import parameter_kind
 from kubectl_kres.model.kind import Kind
-from kubectl_kres.model.parameter import parameter_kind
 from kubectl_kres.systems import modules
 
 __all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find", "is_known"]

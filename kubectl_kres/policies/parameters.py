@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.cel.base.errors import NotComputed
+from kubectl_kres.model.admitting import is_secret
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.parameter import is_secret
 from kubectl_kres.policies.policy import FindParams
 
 Raw = Mapping[str, Any]

@@ -13,7 +13,7 @@ import msgspec
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
-from kubectl_kres.model.parameter import is_parameter
+from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
 from kubectl_kres.snapshot.quiet import quiet
 from kubectl_kres.snapshot.redact import redact

@@ -12,7 +12,7 @@ from conformance.systems import Data
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.manifests import yaml_text
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.policy import LimitRange

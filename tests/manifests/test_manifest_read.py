@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import given as with_any
 from hypothesis import strategies as st
 
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, InputErrors
-from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import LISTED, read
 

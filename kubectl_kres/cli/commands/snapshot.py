@@ -27,8 +27,8 @@ from kubectl_kres.errors import (
     Unreachable,
     UsageError,
 )
+from kubectl_kres.model.admitting import Parameter, is_parameter
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
-from kubectl_kres.model.parameter import Parameter, is_parameter
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.managers import with_text

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def read_yaml(text: str) -> Any:
     """The value of YAML inside an object. Raises InputError."""
-    from kubectl_kres.manifests import yaml_text
+    from kubectl_kres.documents import yaml_text
 
     return yaml_text.value(text)
 

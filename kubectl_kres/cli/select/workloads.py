@@ -16,9 +16,9 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import is_left_out
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.parameter import is_parameter
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen

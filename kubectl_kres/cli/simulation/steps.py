@@ -11,8 +11,8 @@ from msgspec import Struct, structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed

@@ -12,8 +12,9 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.manifests import files, yaml_text
+from kubectl_kres.manifests import files
 from kubectl_kres.render.pod import resize as render
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import is_negative

@@ -29,9 +29,9 @@ from kubectl_kres.errors import (
     Unreachable,
     UsageError,
 )
+from kubectl_kres.model.admitting import Parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.parameter import Parameter
-from kubectl_kres.model.sound import POLICIES, unreadable
+from kubectl_kres.model.policy import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.sharing import Sharing

@@ -20,8 +20,8 @@ from kubectl_kres.errors import (
     Unauthenticated,
     Unreachable,
 )
+from kubectl_kres.model.admitting import Parameter, is_secret, parameter_of
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.parameter import Parameter, is_secret, parameter_of
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 
 #: Objects in one answer, and of one selector; whoever has more has no parameters.

@@ -29,8 +29,8 @@ from kubectl_kres.errors import (
     TimedOut,
     Unreachable,
 )
+from kubectl_kres.model.admitting import Parameter
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.parameter import Parameter
 from kubectl_kres.store.coverage import Coverage, Need, fallen_short
 from kubectl_kres.store.sharing import Sharing
 

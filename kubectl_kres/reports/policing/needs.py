@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kubectl_kres.model.admitting import is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.parameter import is_secret
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.policies.matching import selects
 from kubectl_kres.store.coverage import Need

@@ -7,8 +7,8 @@ import binascii
 import re
 from collections.abc import Mapping
 
-from kubectl_kres.manifests import number
-from kubectl_kres.manifests.number import Number
+from kubectl_kres.documents import number
+from kubectl_kres.documents.number import Number
 
 Scalar = str | int | bool | Number | None
 

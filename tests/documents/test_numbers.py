@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from kubectl_kres.manifests import number, scalar
-from kubectl_kres.manifests.number import Number
+from kubectl_kres.documents import number, scalar
+from kubectl_kres.documents.number import Number
 
 YAML = {
     "1": 1,

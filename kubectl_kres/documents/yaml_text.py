@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import yaml
 
+from kubectl_kres.documents import scalar
+from kubectl_kres.documents.document import Document, PathStep, Position, place
+from kubectl_kres.documents.yaml_values import Build
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import scalar
-from kubectl_kres.manifests.document import Document, PathStep, Position, place
-from kubectl_kres.manifests.yaml_values import Build
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SEPARATOR = re.compile(r"^---(.*)$", re.MULTILINE)
@@ -67,7 +67,7 @@ def parse(document: Document, notes: list[InputError] | None = None) -> Any:
     Raises InputError for bad syntax, a key that is no text, and for aliases or nesting without end.
     """
     build = Build(document, notes)
-    for event in _events(document):
+    for event in events(document):
         build.take(event)
     return build.root
 
@@ -76,7 +76,7 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     """Line and column in the file of the value at ``path``, or of the innermost value around it that is written."""
     wanted = list(path)
     best, depth = document.position(1, 1), -1
-    for names, mark in _places(_events(document)):
+    for names, mark in _places(events(document)):
         if depth > 0 and names[:depth] != wanted[:depth]:
             break
         if len(names) > depth and names == wanted[: len(names)]:
@@ -86,7 +86,8 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     return best
 
 
-def _events(document: Document) -> Iterator[Any]:
+def events(document: Document) -> Iterator[Any]:
+    """The parser's events. Raises InputError for bad syntax."""
     try:
         yield from yaml.parse(document.text, Loader=_LOADER)
     except yaml.reader.ReaderError as error:
@@ -99,10 +100,10 @@ def _events(document: Document) -> Iterator[Any]:
         raise document.fault(str(error.problem or error.context), at) from error
 
 
-def _places(events: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
+def _places(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
     """The path of each value with the mark where it begins, in the order of the text."""
     stack: list[_Place] = []
-    for event in events:
+    for event in stream:
         if isinstance(event, yaml.CollectionEndEvent):
             stack.pop()
         elif not isinstance(event, yaml.NodeEvent):

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import yaml
 
+from kubectl_kres.documents import scalar
+from kubectl_kres.documents.document import DEPTH, Document, twice
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import scalar
-from kubectl_kres.manifests.document import DEPTH, Document, twice
 
 #: Values that aliases may add to one document. A "billion laughs" has more, a manifest some dozens.
 EXPANDED = 1_000_000
@@ -50,7 +50,7 @@ class Build:
                 self._start(event)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 frame = self.stack.pop()
-                self._put(event, frame.value, frame.size, frame.depth, frame.anchor)
+                self.put(event, frame.value, frame.size, frame.depth, frame.anchor)
             case yaml.AliasEvent():
                 self._alias(event)
 
@@ -63,7 +63,7 @@ class Build:
             value = scalar.resolve(event.value, plain=event.implicit[0], tag=event.tag or "")
         except ValueError as error:
             raise self._fault(event, str(error)) from error
-        self._put(event, value, 1, 0, event.anchor)
+        self.put(event, value, 1, 0, event.anchor)
 
     def _start(self, event: Any) -> None:
         if self._expects_key():
@@ -86,9 +86,10 @@ class Build:
             raise self._fault(event, f"aliases make this document larger than {EXPANDED} values")
         if len(self.stack) + depth > DEPTH:
             raise self._fault(event, f"nested deeper than {DEPTH} levels")
-        self._put(event, value, size, depth, None)
+        self.put(event, value, size, depth, None)
 
-    def _put(self, event: Any, value: Any, size: int, depth: int, anchor: str | None) -> None:
+    def put(self, event: Any, value: Any, size: int, depth: int, anchor: str | None) -> None:
+        """A value is complete: it goes where the walk stands."""
         if anchor:
             self.anchors[anchor] = value, size, depth
         if not self.stack:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
+from kubectl_kres.documents import number
+from kubectl_kres.documents.document import DEPTH, Document, PathStep, Position, place, twice
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import number
-from kubectl_kres.manifests.document import DEPTH, Document, PathStep, Position, place, twice
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
