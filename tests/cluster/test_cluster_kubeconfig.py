@@ -143,8 +143,7 @@ def test_thousands_of_contexts_are_read(write):
             'error loading config file "PATH": Expected `str | null`, got `int` - at `$.users[0].user.token`',
         ),
         ("!!python/object/apply:os.system [false]", {}, "Expected `object`, got `array`"),
-        ("a: !s3cret x", {}, 'error loading config file "PATH": yaml: line 1: could not determine a constructor'),
-        ("a: *s3cret", {}, 'error loading config file "PATH": yaml: line 1: an alias without an anchor'),
+        ("a: *s3cret", {}, "error loading config file \"PATH\": yaml: line 1: unknown anchor '…' referenced"),
         (config(kind="Pod"), {}, 'error loading config file "PATH": it is Pod of v1'),
     ],
 )
