@@ -123,6 +123,13 @@ class Store:
         self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
         self._by_place = {place: needs for place, needs in self._by_place.items() if place[0] != kind}
 
+    def leave(self, kind: str, namespace: str) -> None:
+        """Drop the objects of a kind in one namespace, and what is known of them."""
+        self._changed(kind)
+        for name in ("", *self._objects.get(kind, {}).pop(namespace, ())):
+            for need in self._by_place.pop((kind, namespace, name), ()):
+                del self._coverage[need]
+
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
 

@@ -58,6 +58,9 @@ _ALWAYS = frozenset(
     {"PersistentVolumeClaim", "ReplicaSet", *(kind for system in systems() for kind in system.beside_lists)}
 )
 
+#: What holds the templates of pods: it comes in their order, in a list of all namespaces.
+_MADE_FROM = frozenset({"ReplicaSet", "Job", "ReplicationController", "ControllerRevision"})
+
 _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of them is not certain"
 
 #: Kinds that are read beside every list.
@@ -375,7 +378,7 @@ def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) ->
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind) for item in page
             )
-            complete(source, subjects, wants, scope=space, listed=True)
+            complete(source, subjects, wants, scope=space, listed=True, along=kind.kind == "Pod" and not space)
             yield Found(subjects, listed=True, unseen=unseen)
 
 
@@ -403,12 +406,18 @@ def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
 
 
 def complete(
-    source: ObjectSource, subjects: Iterable[Subject], wants: Wants, scope: str = "", *, listed: bool = False
+    source: ObjectSource,
+    subjects: Iterable[Subject],
+    wants: Wants,
+    scope: str = "",
+    *,
+    listed: bool = False,
+    along: bool = False,
 ) -> None:
     """Read all that the answers need, which may need more once it is read.
 
     listed: what only adds to an answer is left out, and of what pods were made from the whole of ``scope`` is read,
-    since one request for each of many objects would take longer.
+    since one request for each of many objects would take longer; ``along``: as far as the subjects have come.
     """
     subjects = tuple(subjects)
     tried: set[Need] = set()
@@ -422,12 +431,19 @@ def complete(
                 if listed and need == ALL_PODS:
                     continue
                 if source.store.wants(need):
-                    wanted[_widened(need, scope) if listed else need] = None
+                    if along and need.kind in _MADE_FROM:
+                        wanted[Need(need.kind, need.namespace, required=False)] = None
+                    else:
+                        wanted[_widened(need, scope) if listed else need] = None
         new = wanted.keys() - tried
         if not new:
             return
         tried |= new
-        source.fill(need for need in wanted if need in new)
+        beside = [need for need in wanted if need in new and along and need.kind in _MADE_FROM]
+        source.fill_along(beside)
+        if len(beside) == len(new):
+            return  # what a pod was made from needs nothing more
+        source.fill(need for need in wanted if need in new and need not in beside)
 
 
 def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:

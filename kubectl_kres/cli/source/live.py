@@ -20,6 +20,7 @@ from kubectl_kres.cluster.connection.whoami import whoami
 from kubectl_kres.cluster.kubeconfig.current_context import load
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
 from kubectl_kres.cluster.read import discovery, fill_store
+from kubectl_kres.cluster.read.alongside import Alongside
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.errors import ClusterError, UsageError
@@ -116,6 +117,7 @@ class LiveSource:
         self._connection, self._given, self._options = connection, given, options
         self._kinds = Kinds(BY_KIND)
         self._versions: frozenset[tuple[str, str]] | None = None
+        self._along = Alongside(connection, self.store, self._kinds, options.chunk_size)
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
         given.lay_over(self.store)
@@ -171,6 +173,14 @@ class LiveSource:
                 chunk_size=self._options.chunk_size,
                 progress=partial(self._read, progress),
             )
+        finally:
+            progress.clear()
+        self._given.lay_over(self.store)
+
+    def fill_along(self, needs: Iterable[Need]) -> None:
+        progress = Progress()
+        try:
+            self._along.fill(needs, partial(self._read, progress))
         finally:
             progress.clear()
         self._given.lay_over(self.store)

@@ -47,6 +47,13 @@ class ObjectSource(Protocol):
         """Read what is not in the store yet."""
         ...
 
+    def fill_along(self, needs: Iterable[Need]) -> None:
+        """Read what pods of some namespaces were made from, while pods of all namespaces come in their order.
+
+        What is held of namespaces before those that were asked for last may be dropped.
+        """
+        ...
+
     def pages(self, need: Need) -> Iterator[list[Any]]:
         """A list, page by page. The objects of a page are in the store until the next one is asked for.
 

@@ -127,6 +127,10 @@ class OfflineSource:
                         self.store.add(need.kind, item)
             self.store.cover(need, coverage)
 
+    def fill_along(self, needs: Iterable[Need]) -> None:
+        """All at once: a file is not in the order of namespaces."""
+        self.fill(Need(need.kind, required=need.required) for need in needs)
+
     def _coverage(self, need: Need) -> Coverage:
         if self._known is None:
             result, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind

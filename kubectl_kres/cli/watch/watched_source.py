@@ -78,6 +78,10 @@ class Followed(LiveSource):
         self._asked |= dict.fromkeys(wanted)
         super().fill(wanted)
 
+    def fill_along(self, needs: Iterable[Need]) -> None:
+        """All at once, since it stays in the store."""
+        self.fill(Need(need.kind, required=need.required) for need in needs)
+
     def pages(self, need: Need) -> Iterator[list[Any]]:
         """The whole list at once, since it stays in the store."""
         self.fill([need])

@@ -264,17 +264,23 @@ def _read(
                 for item in page:
                     sharing.share(item)
             items += page
-    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
-        raise
-    except Forbidden as refused:
-        return items, fallen_short("denied", refused)
-    except NotFound as missing:
-        if not items and absent(connection, kind, missing):
-            return [], Coverage("absent", missing.message)
-        return items, fallen_short("failed", missing)
-    except ClusterError as failed:
-        return items, fallen_short("failed", failed)
+    except ClusterError as error:
+        return items, shortfall(connection, kind, error, begun=bool(items))
     return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
+
+
+def shortfall(connection: Connection, kind: Kind, error: ClusterError, *, begun: bool) -> Coverage:
+    """How reading a list went that ended with an error; ``begun``: after its first page.
+
+    Raises the error where nothing more can be read.
+    """
+    if isinstance(error, (Unreachable, TimedOut, Unauthenticated, ConfigError)):
+        raise error
+    if isinstance(error, Forbidden):
+        return fallen_short("denied", error)
+    if isinstance(error, NotFound) and not begun and absent(connection, kind, error):
+        return Coverage("absent", error.message)
+    return fallen_short("failed", error)
 
 
 def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
