@@ -58,13 +58,13 @@ class Alongside:
 
     def _list(self, kind: str) -> _List:
         """The list of a kind, begun if it is not; of one that has come further the store keeps the last namespace."""
-        found = self._lists.get(kind)
-        if found is None:
-            found = self._lists[kind] = _List(self._connection, self._kinds[kind], self._chunk_size)
+        begun = self._lists.get(kind)
+        if begun is None:
+            begun = self._lists[kind] = _List(self._connection, self._kinds[kind], self._chunk_size)
         for space in {space for space, _ in self._store.keys(kind)}:
-            if place(space) < place(found.reached):
+            if place(space) < place(begun.reached):
                 self._store.leave(kind, space)
-        return found
+        return begun
 
 
 class _List:
@@ -85,14 +85,14 @@ class _List:
     def up_to(self, namespace: str, progress: ProgressCallback | None) -> tuple[list[Any], Coverage]:
         """What was not given out yet, at least to the end of the namespace, and how that went."""
         self.reached = namespace
-        found: list[Any] = []
+        items: list[Any] = []
         try:
             while self._place is not None and (self._whole or self._place <= place(namespace)):
-                found += self._page(progress)
+                items += self._page(progress)
         except ClusterError as error:
             self._place = None
-            return found, shortfall(self._connection, self._kind, error, begun=self._count > 0)
-        return found, Coverage("failed", "; ".join(self._skipped)) if self._skipped else READ
+            return items, shortfall(self._connection, self._kind, error, begun=self._count > 0)
+        return items, Coverage("failed", "; ".join(self._skipped)) if self._skipped else READ
 
     def _page(self, progress: ProgressCallback | None) -> list[Any]:
         page = next(self._pages, None)
