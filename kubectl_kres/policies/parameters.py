@@ -31,13 +31,21 @@ def finder(look: Look) -> FindParams:
         if state == "absent":
             return None
         if reference is None:
-            # Without a paramRef nothing is read, and a policy whose kind is missing refuses everything.
+            # Without a paramRef no object is wanted, but a policy whose kind is not served refuses everything.
+            if state in {"unread", "failed"} and not always_served(version, kind):
+                raise NotComputed(f"whether the server has its paramKind, {kind} of {version}, is not known")
             return ()
         if state != "read":
             raise NotComputed(f"its parameters ({_shown(version, kind, namespace, reference)}) {_why(state)}")
         return result
 
     return find
+
+
+def always_served(version: str, kind: str) -> bool:
+    """Whether every server has the kind, which need not be asked then."""
+    known = BY_KIND.get(kind)
+    return known is not None and known.api_version == version and (known.built_in or known.group.endswith(".k8s.io"))
 
 
 def _why(state: str) -> str:

@@ -21,6 +21,11 @@ def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) 
     return Need(kind_name(api_version, kind), space, name, selector, required=False)
 
 
+def kind_need(api_version: str, kind: str) -> Need:
+    """Whether the server has the kind: of an object that no server has, so that only discovery is asked."""
+    return Need(kind_name(api_version, kind), name=".", required=False)
+
+
 def _terms(selector: Raw) -> Sequence[str]:
     """The selector as a query has it."""
     terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]

@@ -93,6 +93,12 @@ CASES = {
         {"apiVersion": f"{GROUP}/v1", "kind": "Nothing"}, (named("a"),),
         (f"failed to configure policy: {UNSERVED.format(GROUP)}",),
     ),
+    "unserved-no-reference": Case(
+        {"apiVersion": f"{GROUP}/v1", "kind": "Nothing"}, (None,),
+        (f"failed to configure policy: {UNSERVED.format(GROUP)}",),
+    ),
+    "unserved-ignored": Case({"apiVersion": f"{GROUP}/v1", "kind": "Nothing"}, (None,), (), failure="Ignore"),
+    "served-no-reference": Case(CEILING, (None,), ("expression '",)),
     "no-reference": Case(CONFIG, (None,), ("expression '",)),
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ from kubectl_kres.model.admitting import Parameter, parameter_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.policies.parameters import finder
 from kubectl_kres.store.coverage import READ, Coverage
-from kubectl_kres.store.parameters import parameter_need, parameters
+from kubectl_kres.store.parameters import kind_need, parameter_need, parameters
 from kubectl_kres.store.store import Origin, Store
 
 CEILING = ("rules.example.com/v1", "Ceiling")
@@ -52,7 +52,16 @@ def test_what_is_read_and_not_there_is_none():
 def test_a_kind_that_is_not_served_is_told_from_one_without_objects():
     store = store_of(Coverage("absent"))
     assert found(store) is None and found(store, None) is None
-    assert found(store_of(None), None) == ()
+    assert found(store_of(READ), None) == ()
+
+
+def test_without_a_reference_it_is_asked_whether_the_kind_is_served():
+    store = Store(Origin("cluster"))
+    with pytest.raises(NotComputed, match="whether the server has its paramKind, Ceiling"):
+        found(store, None)
+    assert finder(partial(parameters, store))("v1", "ConfigMap", "ns", None) == ()
+    store.cover(kind_need(*CEILING), Coverage("absent"))
+    assert found(store, None) is None
 
 
 @pytest.mark.parametrize(("state", "why"), [

@@ -52,7 +52,7 @@ def read(connection: Connection, kind: Kind, need: Need) -> tuple[list[Parameter
 def _served(connection: Connection, kind: Kind) -> Kind | None:
     """The kind with its plural and its scope; None: there is none."""
     known = BY_KIND.get(kind.plural)
-    if known is not None and known.api_version == kind.api_version:
+    if known is not None and known.api_version == kind.api_version and known.built_in:
         return known
     try:
         served = discovery.resources(connection, kind.root)

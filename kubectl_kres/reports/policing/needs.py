@@ -10,8 +10,9 @@ from kubectl_kres.model.admitting import is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.policies.matching import selects
+from kubectl_kres.policies.parameters import always_served
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.parameters import parameter_need
+from kubectl_kres.store.parameters import kind_need, parameter_need
 from kubectl_kres.store.store import Store
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -70,8 +71,12 @@ def parameter_needs(store: Store, namespace: str) -> Iterator[Need]:
                 continue
             for binding in store.all(f"{kind}Binding"):
                 reference = binding.spec.get("paramRef")
-                if binding.spec.get("policyName") == policy.metadata.name and reference is not None:
+                if binding.spec.get("policyName") != policy.metadata.name:
+                    continue
+                if reference is not None:
                     yield parameter_need(version, name, namespace, reference)
+                elif not always_served(version, name):
+                    yield kind_need(version, name)
 
 
 def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
