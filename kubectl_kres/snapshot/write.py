@@ -22,6 +22,8 @@ from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Store
 
 Pages = Iterable[tuple[str, Sequence[Any]]]
+#: Of gzip: half the time of its default, and still a fortieth of the JSON that the cluster has.
+_LEVEL = 3
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -98,5 +100,5 @@ def _packed(raw: BinaryIO, path: str) -> Iterator[BinaryIO | gzip.GzipFile]:
     if not path.endswith(".gz"):
         yield raw
         return
-    with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
+    with gzip.GzipFile("", "wb", _LEVEL, raw, 0) as packed:
         yield packed

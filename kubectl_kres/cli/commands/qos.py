@@ -32,7 +32,7 @@ from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.common.kind_answers import makes_one_pod
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, quality, unclassed
+from kubectl_kres.reports.qos.qos_report import LikeReaches, QosAnswers, Quality, quality, unclassed
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -60,6 +60,7 @@ class QosPage(Page):
         super().__init__(options)
         self._classes: dict[str, int] = {}
         self._refused = self._differing = 0
+        self._reaches = LikeReaches()
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
@@ -89,7 +90,7 @@ class QosPage(Page):
     def _quality(self, turn: AnswerTurn, subject: Subject) -> Quality | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
         driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
-        return quality(turn.store, subject, turn.ask, version=version, driver=driver)
+        return quality(turn.store, subject, turn.ask, version=version, driver=driver, alike=self._reaches)
 
     def _lines(self, quality: Quality, *, many: bool, whole: bool) -> list[str]:
         if whole:

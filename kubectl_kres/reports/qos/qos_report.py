@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.server import Server
@@ -16,6 +19,7 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -26,6 +30,7 @@ from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.pod_claims import with_claims
+from kubectl_kres.reports.pod.resource_view import signature
 from kubectl_kres.reports.qos.cgroups import Cgroups, machine_of, tree_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach
 from kubectl_kres.store.coverage import Need
@@ -87,10 +92,50 @@ class Quality(Record, frozen=True):
         return bool(self.live_class) and self.live_class not in {self.qos.name, *self.alternatives}
 
 
+class LikeReaches:
+    """The ways of live pods to other classes; pods that were made alike and live alike have the same."""
+
+    def __init__(self) -> None:
+        self._kept = Kept[tuple[str, bytes, bytes], tuple[Known, str, tuple[Reach, ...]]]()
+
+    def of(self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[Reach, ...]]) -> tuple[Reach, ...]:
+        """What ``make`` would return; it is asked for the first pod of its kind."""
+        live, name = analysis.start.live, subject.ref.name
+        if live is None or analysis.system:
+            return make()
+        key = subject.ref.namespace, *signature(analysis.start, live)
+        last = self._kept.get(key)
+        if last is not None and last[0] is analysis.known:
+            return tuple(_renamed(way, last[1], name) for way in last[2])
+        made = make()
+        if all(way.refused.count(name) == way.refused.startswith(_heads(name)) for way in made):
+            self._kept.keep(key, (analysis.known, name, made))
+        return made
+
+
+def _heads(name: str) -> tuple[str, str]:
+    """How the server begins to speak of a pod."""
+    return f'pods "{name}" ', f'Pod "{name}" '
+
+
+def _renamed(way: Reach, old: str, name: str) -> Reach:
+    if not way.refused.startswith(_heads(old)):
+        return way
+    return structs.replace(way, refused=way.refused.replace(old, name, 1))
+
+
 def quality(
-    store: Store, subject: Subject, ask: Ask, *, version: int = 0, driver: Driver = "systemd"
+    store: Store,
+    subject: Subject,
+    ask: Ask,
+    *,
+    version: int = 0,
+    driver: Driver = "systemd",
+    alike: LikeReaches | None = None,
 ) -> Quality | None:
     """``version`` of cgroups 0: without them. None where a quantity does not parse, so that there is no class.
+
+    ``alike``: of the other objects of a list.
 
     Raises what ``explain`` raises.
     """
@@ -106,6 +151,7 @@ def quality(
     machine = machine_of(node, version or 2, driver)
     running, stored = _running(live, draft, quality.live_class or quality.qos.name, ask.server)
     case = AdmittedPod(start.pod, draft, known.policies, ask.server, live is not None)
+    ways = partial(_reach, store, subject, ask, case, analysis)
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
     return Quality(
@@ -117,7 +163,7 @@ def quality(
         quality.live_class,
         quality.alternatives,
         quality.refused,
-        () if _blind(live, unseen) else _reach(store, subject, ask, case, analysis),
+        () if _blind(live, unseen) else alike.of(subject, analysis, ways) if alike is not None else ways(),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,
