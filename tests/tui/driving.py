@@ -58,7 +58,7 @@ async def calm(pilot: Pilot[None]) -> None:
         pumps = (app, screen, *screen.walk_children())
         under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
         undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
-        if app._exception is not None or not app.is_running or not (under_way or undrawn):
+        if app.return_code or not app.is_running or not (under_way or undrawn):
             return
 
 
@@ -72,9 +72,9 @@ async def settled(pilot: Pilot[None]) -> None:
     for _ in range(_ROUNDS):
         await calm(pilot)
         before = app._ticks
-        while app._ticks == before and app.is_running and app._exception is None:
+        while app._ticks == before and app.is_running and not app.return_code:
             await pilot.pause(0.002)
-        if app._exception is not None or not app.is_running:
+        if app.return_code or not app.is_running:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
@@ -106,7 +106,7 @@ async def until(pilot: Pilot[None], *parts: str, gone: bool = False) -> str:
     app: Any = pilot.app
     for _ in range(_LOOKS):
         await pilot.pause(0.02)
-        assert app._exception is None
+        assert not app.return_code
         shown = text(app)
         if all((part in shown) != gone for part in parts):
             return shown
@@ -115,8 +115,12 @@ async def until(pilot: Pilot[None], *parts: str, gone: bool = False) -> str:
 
 def text(app: Kres) -> str:
     """What is on the screen."""
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in drawn(app))
+
+
+def drawn(app: Kres) -> list[Any]:
+    """The lines of the screen as strips. Textual has no public way to them; its own snapshots take the same one."""
+    return list(app.screen._compositor.render_strips())
 
 
 def lines_of(app: Kres, part: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from hostile.test_hostile_text import BAD, HOSTILE, deployment, events, live, pod, policies
 from reports.stored import made, store_of
 from reports.test_claim_or_pool_reports import READY, claim, condition, pool
-from tui.driving import LARGE, SMALL, calm, drive
+from tui.driving import LARGE, SMALL, calm, drawn, drive
 from tui.still import session_on
 
 from kubectl_kres.model.meta import ObjectRef
@@ -128,8 +128,8 @@ def test_nothing_that_a_terminal_obeys_reaches_it_and_lines_keep_their_width(wor
             app.go(place)
             await calm(pilot)
             app.say(word)
-            assert app._exception is None, place
-            for strip in app.screen._compositor.render_strips():
+            assert not app.return_code, place
+            for strip in drawn(app):
                 assert sum(segment.cell_length for segment in strip) == size[0], place
                 line = "".join(segment.text for segment in strip)
                 assert not {unicodedata.category(character) for character in line} & BAD, (place, ascii(line))

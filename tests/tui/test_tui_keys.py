@@ -178,7 +178,7 @@ def test_no_key_is_dead_or_deadly(place):
             before = text(app), app.pane
             await pilot.press(key.keys)
             await calm(pilot)
-            assert app._exception is None
+            assert not app.return_code
             changed = (text(app), app.pane) != before
             moved = key.id in {"up", "back", "forward", "left", "right", "pane", "pane-back", "open"}
             quiet = key.id.startswith(("sort", "column", "ns-")) or key.id in {
@@ -292,7 +292,7 @@ def test_resize_shrinks_and_grows():
         for size in ((140, 40), (59, 15), (80, 24), (60, 16), (200, 60)):
             await pilot.resize_terminal(*size)
             await calm(pilot)
-            assert pilot.app._exception is None
+            assert not pilot.app.return_code
 
     app = demo("pods")
     assert "import-prices-0" in drive(app, act=act)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tui.driving import ML, SHOP, demo, press, settled
+from tui.driving import ML, SHOP, demo, drawn, press, settled
 from tui.test_tui_snapshots import CASES, POOLED, SIZES
 
 from kubectl_kres.store.changes import Changes
@@ -29,7 +29,7 @@ def picture(words: str, keys: list[str], size: tuple[int, int], **options: Any) 
         async with app.run_test(size=size) as pilot:
             await settled(pilot)
             await press(pilot, keys)
-            strips = app.screen._compositor.render_strips()
+            strips = drawn(app)
             lines = ["".join(f"{part.text}<{part.style}>" for part in strip) for strip in strips]
             return "\n".join([*lines, str(app.focused)])
 
