@@ -43,9 +43,9 @@ def finder(look: Look) -> FindParams:
 
 
 def always_served(version: str, kind: str) -> bool:
-    """Whether every server has the kind, which need not be asked then."""
+    """Whether every server has the kind, which need not be asked then; some ``.k8s.io`` kinds are new."""
     known = BY_KIND.get(kind)
-    return known is not None and known.api_version == version and (known.built_in or known.group.endswith(".k8s.io"))
+    return known is not None and known.api_version == version and known.built_in
 
 
 def _why(state: str) -> str:

@@ -51,6 +51,9 @@ def parameters(
     """
     name = kind_name(api_version, kind)
     if reference is None:
+        asked = store.covered(kind_need(api_version, kind)).state
+        if asked != "unread":
+            return [], "failed" if asked == "denied" else asked
         states = [store.covered(need).state for need in store.asked(name)]
         return [], next((item for item in ("absent", "read", "denied", "failed") if item in states), "unread")
     need = parameter_need(api_version, kind, namespace, reference)

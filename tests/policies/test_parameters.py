@@ -60,8 +60,13 @@ def test_without_a_reference_it_is_asked_whether_the_kind_is_served():
     with pytest.raises(NotComputed, match="whether the server has its paramKind, Ceiling"):
         found(store, None)
     assert finder(partial(parameters, store))("v1", "ConfigMap", "ns", None) == ()
+    store.cover(kind_need(*CEILING), Coverage("denied"))
+    with pytest.raises(NotComputed, match="whether the server has its paramKind, Ceiling"):
+        found(store, None)
     store.cover(kind_need(*CEILING), Coverage("absent"))
     assert found(store, None) is None
+    store.cover(kind_need(*CEILING), READ)
+    assert found(store, None) == ()
 
 
 @pytest.mark.parametrize(("state", "why"), [
