@@ -88,5 +88,5 @@ class CopiedStore:
 
         kind = kinds.find(text)
         if kind is None:
-            raise ClusterError(f'the server doesn\'t have a resource type "{text}"')
+            raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.meant(text))
         return kind

@@ -113,6 +113,15 @@ def is_known(kind: Kind) -> bool:
     return BY_KIND.get(kind.kind) == kind
 
 
+def meant(text: str) -> str:
+    """``did you mean deployment?`` for a type that is none but nearly a known one; else empty."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistyped type needs it
+
+    names = dict.fromkeys(name for kind in BY_KIND.values() for name in kind.names)
+    close = get_close_matches(text.lower().partition(".")[0], names, 1, 0.75)
+    return f"did you mean {close[0]}?" if close else ""
+
+
 def find(text: str) -> Kind | None:
     """The kind that a user names as kubectl would take it: any case; plural, singular or short; ``.group`` or
     ``.version.group`` behind it. None: ask the server's discovery.

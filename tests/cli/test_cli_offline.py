@@ -283,3 +283,12 @@ def test_of_what_is_not_found_a_namespace_that_is_not_there_is_told(kres: Kres, 
         code, out, err = kres(f"{command} --demo deploy/checkout -n {space}")
         assert (code, out) == (3, "")
         assert err == f'Error from server (NotFound): deployments.apps "checkout" not found\n{hint}'
+
+
+@pytest.mark.parametrize(
+    ("words", "close"), [("deployy/storefront", "deploy"), ("deploymnt storefront", "deployment"), ("zz/a", "")]
+)
+def test_a_mistyped_type_is_guessed(kres: Kres, words: str, close: str):
+    code, _, err = kres(f"explain {words} --demo")
+    assert code == 3
+    assert (f"did you mean {close}?" in err) == bool(close)

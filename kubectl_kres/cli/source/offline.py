@@ -101,7 +101,9 @@ class OfflineSource:
         """Only kinds that we know can be in a snapshot."""
         kind = kinds.find(text)
         if kind is None:
-            raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=self._cannot_ask())
+            raise ClusterError(
+                f'the server doesn\'t have a resource type "{text}"', hint=kinds.meant(text) or self._cannot_ask()
+            )
         return kind
 
     def serves(self, kind: str, api_version: str) -> bool:

@@ -101,7 +101,7 @@ def find_kind(connection: Connection, text: str) -> Kind:
         full = [kind for kind in matching if name in kind.names[:2]]
         if matching:
             return (full or matching)[0]
-    raise ClusterError(f'the server doesn\'t have a resource type "{text}"')
+    raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.meant(text))
 
 
 def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
