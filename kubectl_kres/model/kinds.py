@@ -113,6 +113,12 @@ def is_known(kind: Kind) -> bool:
     return BY_KIND.get(kind.kind) == kind
 
 
+def always_served(api_version: str, kind: str) -> bool:
+    """Whether every server has the kind, so that none need be asked; some ``.k8s.io`` kinds are new."""
+    known = BY_KIND.get(kind)
+    return known is not None and known.api_version == api_version and known.built_in
+
+
 def meant(text: str) -> str:
     """``did you mean deployment?`` for a type that is none but nearly a known one; else empty."""
     from difflib import get_close_matches  # noqa: PLC0415 - only a mistyped type needs it

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.admitting import is_secret
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, always_served
 from kubectl_kres.policies.policy import FindParams
 
 Raw = Mapping[str, Any]
@@ -40,12 +40,6 @@ def finder(look: Look) -> FindParams:
         return result
 
     return find
-
-
-def always_served(version: str, kind: str) -> bool:
-    """Whether every server has the kind, which need not be asked then; some ``.k8s.io`` kinds are new."""
-    known = BY_KIND.get(kind)
-    return known is not None and known.api_version == version and known.built_in
 
 
 def _why(state: str) -> str:

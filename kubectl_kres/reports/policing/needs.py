@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.model.admitting import is_secret
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.policies.matching import selects
-from kubectl_kres.policies.parameters import always_served
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.parameters import kind_need, parameter_need
 from kubectl_kres.store.store import Store
