@@ -16,11 +16,11 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.cel.base.values import MessageLiteral, Opaque, Optional, is_list
-from kubectl_kres.policies import apply_configuration, json_patch
-from kubectl_kres.policies.apply_configuration import CannotApply
 from kubectl_kres.policies.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
-from kubectl_kres.policies.json_patch import CannotPatch, TestFailed
 from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.patches import apply_configuration, json_patch
+from kubectl_kres.policies.patches.apply_configuration import CannotApply
+from kubectl_kres.policies.patches.json_patch import CannotPatch, TestFailed
 from kubectl_kres.policies.policy import Bound, ConfigurationError, Given, Policy, name_of
 from kubectl_kres.policies.request import Request
 from kubectl_kres.policies.resources import draft_of, settled, undecodable

@@ -1,0 +1,1 @@
+"""How a MutatingAdmissionPolicy changes an object: a JSON patch, or a configuration that is applied to it."""
