@@ -26,6 +26,7 @@ COMMANDS = {
     "quota": (f"{_HERE}.quota", "Show what quotas limit, what is used and what still fits"),
     **{name: about for system in systems() for name, about in system.commands.items()},
     "check": (f"{_HERE}.check", "Find what is wrong or about to be, and what to do"),
+    "timeline": (f"{_HERE}.timeline", "Show what decided about pods, and when, the newest first"),
     "simulate": (f"{_HERE}.simulate", "Show what a change would do, and which workloads it would hurt"),
     "migrate": (f"{_HERE}.migrate", "Turn a Tenant's quotas into resource pools and claims"),
     "diff": (f"{_HERE}.diff", "Compare what is written with what the API server stores"),

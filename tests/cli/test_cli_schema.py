@@ -60,6 +60,7 @@ KEPT = GOLDEN / "schema.txt"
 #: Name of a schema to command lines whose documents it describes.
 LINES = {
     "overview": ["overview", "overview -n shop", "overview -n ml-training"],
+    "timeline": ["timeline", "timeline -n shop", "timeline -n ml-training", "timeline -n ci"],
     "explain": [
         "explain deploy -n checkout",
         "explain ns/shop",

@@ -55,6 +55,7 @@ class Options(NamedTuple):
     watch: bool = False
     until: str = ""
     timeout: str = ""
+    since: str = ""
     ascii: bool = False
     no_mouse: bool = False
     no_seen: bool = False
@@ -323,6 +324,7 @@ WATCHING = (
         "timeout", "--timeout", metavar="TIME", text="With -w: end after this time, as 90s; with 1 if --until waits."
     ),
 )
+SINCE = _flag("since", "--since", metavar="TIME", text="Only what happened within this time, as 30m or 24h.")
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
 NO_SEEN = _flag(
     "no_seen", "--no-seen", text="Do not expect of the next pod what live pods of the same template were given."

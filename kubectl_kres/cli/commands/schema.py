@@ -23,6 +23,7 @@ ANSWERS = {
     "denied": ("kubectl_kres.reports.quota.denied", "Denied", "Denied"),
     **{command: answer for system in systems() for command, answer in system.answers.items()},
     "diff": ("kubectl_kres.reports.explain.difference", "Difference", "Diff"),
+    "timeline": ("kubectl_kres.reports.timeline.entry", "Timeline", "Timeline"),
     "check": ("kubectl_kres.reports.check.finding", "CheckFinding", "Check"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),

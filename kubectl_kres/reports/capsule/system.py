@@ -13,7 +13,7 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.common.managed_by import kept
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.system import KindAnswers, MoreRoom, Right, Sentences, System
+from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import PoolTrail
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -33,6 +33,8 @@ class Capsule(System):
         **dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), KindAnswers("capsule")),
         "Tenant": KindAnswers("capsule", on_screen=False),
     }
+    policies = ("ResourcePool", "ResourcePoolClaim", "Tenant")
+    telling = ("ResourcePool", "ResourcePoolClaim")
     beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
@@ -107,6 +109,14 @@ class Capsule(System):
         from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs
 
         return shared_needs(namespace) if may_share(quotas) else ()
+
+    def concerns(self, item: Any, namespace: str) -> bool:
+        return namespace in (item.status.namespaces or ())
+
+    def happened(self, item: Any) -> Iterator[Happening]:
+        from kubectl_kres.reports.capsule.happenings import happenings
+
+        return happenings(item)
 
     def overview_areas(self) -> tuple[Any, ...]:
         from kubectl_kres.reports.capsule.overview import AREAS

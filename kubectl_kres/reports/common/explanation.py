@@ -117,7 +117,12 @@ _NEW_NAME = re.compile(r'pods? "[^"]*"')
 
 def gist(text: str) -> str:
     """The text without what differs between two tries to create the same pod."""
-    return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
+    return _NEW_NAME.sub("pods", reply(text))
+
+
+def reply(text: str) -> str:
+    """The server's words to a controller, without what the controller's event put before them."""
+    return _PREFIX.sub("", text)
 
 
 class Fact(Record, frozen=True):

@@ -93,6 +93,16 @@ COMMANDS["overview"] = tuple(
     for right in COMMANDS[name]
     if "list" in right.verbs or right.names
 )
+COMMANDS["timeline"] = (
+    *(Right(kind, _LIST) for kind in ("LimitRange", "ResourceQuota", "Pod", "Deployment", "ReplicaSet")),
+    *(Right(kind, _LIST) for kind in ("StatefulSet", "DaemonSet", "Job", "ReplicationController")),
+    Right("Event", _LIST, "which pods were refused, and when"),
+    *(
+        Right(kind, _LIST, f"what happened to {BY_KIND[kind].plural}")
+        for system in systems()
+        for kind in dict.fromkeys((*system.policies, *system.telling))
+    ),
+)
 COMMANDS["snapshot"] = tuple(
     right._replace(verbs=_GET if right.names else _LIST) for rights in list(COMMANDS.values()) for right in rights
 )

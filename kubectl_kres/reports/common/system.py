@@ -7,7 +7,7 @@ imports it. Its module loads the rest of its folder only when a hook has somethi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
@@ -92,6 +92,13 @@ class Likeness(NamedTuple):
     texts: tuple[str, ...]
 
 
+class Happening(NamedTuple):
+    """A fact with its time, and how bad it is, as ``reports.overview.area.Severity``."""
+
+    fact: Fact
+    severity: Literal["bad", "warn", "unknown", ""]
+
+
 class System:
     """The hooks of a system; each adds nothing unless a subclass says otherwise."""
 
@@ -111,6 +118,9 @@ class System:
     deciding: frozenset[str] = frozenset()
     #: Kinds whose objects make one pod each and may wait for a quota.
     waiting: tuple[str, ...] = ()
+    #: Kinds whose edits decide about pods; and those of which ``happened`` tells something.
+    policies: tuple[str, ...] = ()
+    telling: tuple[str, ...] = ()
     #: By command what it reads; of ``pods`` whatever explains pods.
     rights: Mapping[str, tuple[Right, ...]] = {}
 
@@ -173,6 +183,14 @@ class System:
 
     def facts(self, item: Any) -> tuple[Fact, ...] | None:
         """What one of its objects says of itself; None for any other."""
+
+    def concerns(self, item: Any, namespace: str) -> bool:
+        """Whether one of its objects that stand in no namespace decides about pods of this one."""
+        return True
+
+    def happened(self, item: Any) -> Iterator[Happening]:
+        """What one of its ``telling`` objects says happened to it, with when."""
+        return iter(())
 
     def reach(self, store: Store, subject: Subject, ask: Ask, draft: Draft) -> Iterable[Any]:
         """The ways to other QoS classes of a pod of its making."""

@@ -64,16 +64,24 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
     told = [event for names in family for event in events_about(store, namespace, names) if event.reason in _EVENTS]
     facts = [_of_event(event) for event in sorted(told, key=lambda event: event.metadata.name)]
     for owner_kind, owner in ((kind, workload), *_owned(store, family, namespace)):
-        source = Source(owner_kind, owner.metadata.name, namespace)
-        facts += [
-            _of_condition(condition, source)
-            for condition in owner.status.conditions or ()
-            if (condition.type, condition.status) in _STUCK
-        ]
+        facts += stuck(owner_kind, owner)
     for child, name in sorted(family):
         if child == "Pod" and isinstance(pod := store.get(child, name, namespace), Pod):
             facts += of_pod(pod)
     return _merged(facts)
+
+
+def stuck(kind: str, workload: Workload) -> Iterator[Fact]:
+    """The conditions of a workload that say why it has no more pods."""
+    source = Source(kind, workload.metadata.name, workload.metadata.namespace)
+    for condition in workload.status.conditions or ():
+        if (condition.type, condition.status) in _STUCK:
+            yield _of_condition(condition, source)
+
+
+def event_facts(store: Store, namespace: str) -> Iterator[Fact]:
+    """The events of a namespace (empty: of all) that are about resources."""
+    return (_of_event(event) for event in store.all("Event", namespace or None) if event.reason in _EVENTS)
 
 
 def _owned(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterator[tuple[str, Workload]]:

@@ -11,6 +11,7 @@ from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.system import Happening
 from kubectl_kres.reports.common.system_parts import Waiting
 from kubectl_kres.reports.tekton.config import remarks
 from kubectl_kres.reports.tekton.world import refused_definitions, tekton_world
@@ -22,6 +23,8 @@ from kubectl_kres.tekton.controller.taskrun import RunResult
 
 #: Reads whose failure the assumptions tell.
 SETTLING = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
+#: Reasons of a run that has not ended. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
+_UNDER_WAY = frozenset({"Started", "Pending", "Running", "TaskRunResolvingTaskRef", "ResolvingTaskRef", "ToBeRetried"})
 
 
 def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
@@ -39,6 +42,16 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
         if condition.type == "Succeeded" and condition.status != "True":
             text = condition.message or f"Succeeded is {condition.status}"
             yield Fact(condition.reason or condition.type, text, source, condition.last_transition_time or "")
+
+
+def failures(run: TaskRun) -> Iterator[Happening]:
+    """Of a run those that ended a try, and that it waits for a quota."""
+    waiting = waits(run)
+    for fact in run_facts(run):
+        if waiting is not None and fact.reason == waiting.reason:
+            yield Happening(fact, "warn")
+        elif fact.reason not in _UNDER_WAY:
+            yield Happening(fact, "bad")
 
 
 def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:

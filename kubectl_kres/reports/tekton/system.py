@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.draft import Draft
@@ -17,7 +17,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system import KindAnswers, Likeness, Naming, Right, Sentences, System
+from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
@@ -49,6 +49,8 @@ class Tekton(System):
     )
     assumed = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
     waiting = ("TaskRun",)
+    policies = ("Task",)
+    telling = ("TaskRun",)
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
             *(Right(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
@@ -173,6 +175,11 @@ class Tekton(System):
         from kubectl_kres.tekton.pipeline.pipeline_run import has_ended
 
         return not has_ended(item)
+
+    def happened(self, item: Any) -> Iterator[Happening]:
+        from kubectl_kres.reports.tekton.run_facts import failures
+
+        return failures(item)
 
     def overview_areas(self) -> tuple[Any, ...]:
         from kubectl_kres.reports.tekton.overview import AREAS

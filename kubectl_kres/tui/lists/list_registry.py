@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused
+from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused, timeline
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.system import systems
 
 LISTINGS: Mapping[str, Listing] = {
     listing.id: listing
     for listing in (
-        *(module.LISTING for module in (namespaces, pods, quotas, limitranges, refused, findings)),
+        *(module.LISTING for module in (namespaces, pods, quotas, limitranges, refused, findings, timeline)),
         *(listing for system in systems() for listing in system.listings()),
     )
 }

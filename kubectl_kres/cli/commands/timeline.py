@@ -1,0 +1,119 @@
+"""``kubectl kres timeline``: what decided about pods, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from kubectl_kres.cli.args.options import (
+    ALL_NAMESPACES,
+    ALLOW_PARTIAL,
+    DEMO,
+    OUTPUT,
+    SINCE,
+    SNAPSHOT,
+    WATCHING,
+    Options,
+)
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.cluster.transport.duration import seconds
+from kubectl_kres.errors import Forbidden, UsageError, on_one_line
+from kubectl_kres.render.timeline import lines as render
+from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
+from kubectl_kres.reports.timeline.trouble import PodNews
+from kubectl_kres.store.coverage import Need
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Raises UsageError for words, and for a time that is none."""
+    if words:
+        raise UsageError(
+            f'timeline takes no names, not "{on_one_line(words[0])}"', hint="-n NAMESPACE and -A say of what"
+        )
+    if options.since and not _length(options.since):
+        raise UsageError(f"--since {on_one_line(options.since)}: a time is expected, as 30m or 24h")
+    return Query(partial(TimelinePage, options), words)
+
+
+class TimelinePage(Page):
+    """One timeline for each namespace that is asked about, or one of all."""
+
+    kind = "Timeline"
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Pods are read page by page; only what they say of themselves is kept."""
+        del frame, given
+        tally.listed = False
+        now = source.store.origin.time or moment()
+        after = _before(now, _length(self.options.since)) if self.options.since else ""
+        for space in source.namespaces or ("",):
+            source.fill(timeline_needs(space))
+            result = timeline(source.store, space, self._news(source, space, tally), after)
+            yield Answered(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
+            tally.answered(result.unseen, complete=result.complete, negative=False)
+            if self.options.output in {"text", "wide"}:
+                tally.shows(result.unseen)
+        tally.saw((), complete=not source.skipped)
+
+    def _news(self, source: ObjectSource, space: str, tally: Tally) -> PodNews | None:
+        """None where pods may not be read, which is told."""
+        news = PodNews()
+        try:
+            for page in source.pages(Need("Pod", space)):
+                for pod in page:
+                    news.add(pod)
+        except Forbidden as error:
+            tally.missed(error)
+            return None
+        return news
+
+
+def _length(text: str) -> float:
+    """Seconds; 0 for what is no time."""
+    try:
+        return seconds(text)
+    except UsageError:
+        return 0.0
+
+
+def _before(now: str, length: float) -> str:
+    at = datetime.fromisoformat(now) - timedelta(seconds=length)
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+#: There is no word of it to wait for.
+_WATCH = next(flag for flag in WATCHING if flag.name == "watch")
+
+command = Command(
+    "timeline",
+    repeated(plan),
+    text="""
+        Show what decided about the pods of a namespace, the newest first: who created or last edited quotas,
+        LimitRanges, pools and claims and which fields; templates that are new; pods that were refused, killed for
+        memory, evicted or not scheduled; claims that got or lost room; TaskRuns that wait or failed.
+
+        Of each manager of an object the server keeps the last edit only, and events for an hour unless it is told
+        otherwise.
+        """,
+    examples="""
+        # What happened in this namespace?
+        kubectl kres timeline -n shop
+
+        # In the last half hour, in all of them
+        kubectl kres timeline -A --since 30m
+
+        # Stay, and print it again when something happens
+        kubectl kres timeline -n shop -w
+
+        # On the bundled example, without a cluster
+        kubectl kres timeline --demo -n checkout
+        """,
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, SINCE, OUTPUT, ALLOW_PARTIAL, _WATCH),
+    formats=("text", "json", "yaml"),
+)

@@ -1,0 +1,1 @@
+"""What has decided about pods, and when: edits of policies, new templates, refusals, claims, kills."""

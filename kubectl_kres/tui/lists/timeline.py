@@ -1,0 +1,93 @@
+"""What decided about pods, and when, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.times import since
+from kubectl_kres.render.timeline.lines import EXPIRED, SIGNS, TONES, every_field, told
+from kubectl_kres.reports.common.kind_answers import is_shown
+from kubectl_kres.reports.timeline.entry import TimelineEntry
+from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
+from kubectl_kres.reports.timeline.trouble import PodNews
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
+
+#: Digits the other way round: of two times the newer one is then the lesser text.
+_NEWEST = str.maketrans("0123456789", "9876543210")
+#: So many pods are looked at before others have their turn.
+_PAGE = 500
+
+
+class TimelineRow(Struct, frozen=True):
+    """An entry, and how long ago it was."""
+
+    entry: TimelineEntry
+    age: str
+
+    @property
+    def rank(self) -> str:
+        """The newest first. Fractions of a second are left out: only some times have them."""
+        return self.entry.time[:19].translate(_NEWEST)
+
+
+def _rows(session: Session, namespace: str) -> ListRows:
+    store, now, news = session.store, session.setting.now(), PodNews()
+    for count, pod in enumerate(store.all("Pod", namespace or None)):
+        news.add(pod)
+        if count % _PAGE == 0:
+            yield (), None
+    for entry in timeline(store, namespace, news).entries:
+        row = TimelineRow(entry, since(entry.time, now))
+        yield (row.rank, entry.object.full, entry.reason, entry.text), row
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.entry.object.namespace)
+    return (
+        Column("age", "AGE", lambda row: row.age, lambda row: row.rank, right=True, width=5, searched=False),
+        *(() if namespace else (where,)),
+        Column("state", "REASON", lambda row: row.entry.reason, tone=lambda row: TONES[row.entry.severity], most=24),
+        Column("name", "OBJECT", lambda row: str(row.entry.object), most=48),
+        Column("told", "WHAT HAPPENED", lambda row: told(row.entry), most=120),
+    )
+
+
+def _detail(session: Session, row: TimelineRow, width: int) -> Iterator[Line]:
+    del session
+    entry = row.entry
+    yield [("strong", f"{entry.reason} {entry.object.full}"), ("", f"  {entry.time}")]
+    yield from toned("", wrapped(every_field(entry), width))
+    yield [("", "")]
+    yield from toned("quiet", wrapped(EXPIRED, width))
+
+
+def _opens(row: TimelineRow) -> Location | None:
+    return Location("object", ref=row.entry.object) if is_shown(BY_KIND[row.entry.object.kind]) else None
+
+
+def _needs(namespace: str) -> tuple[Need, ...]:
+    return (*timeline_needs(namespace), Need("Pod", namespace))
+
+
+LISTING = Listing(
+    names=("timeline",),
+    about="what decided about pods, and when: edits, new templates, refusals, kills, claims; the newest first",
+    kinds=tuple(dict.fromkeys(need.kind for need in _needs(""))),
+    needs=_needs,
+    columns=_columns,
+    rows=_rows,
+    sign=lambda row: (SIGNS[row.entry.severity], TONES[row.entry.severity]),
+    detail=_detail,
+    opens=_opens,
+    ref=lambda row: row.entry.object,
+    command=lambda session, namespace: session.command("timeline", namespace),
+    hints=("explain", "faults"),
+)
