@@ -86,6 +86,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "pools -o json": _POOLED,
     "explain claim/small -o json": ("resourcepools",),
     "overview -o json": (*_POLICIES, "deployments", "pods"),
+    "timeline -o json": (*_POLICIES, "replicasets", "pods", "resourcepoolclaims"),
     "check --fail-on never -o json": (*_POLICIES, "deployments"),
     "check --fail-on never --ignore KRES9 -o json": ("deployments",),
 }

@@ -39,6 +39,7 @@ ANSWERS = (
     "diff pipelinerun/release-41 -n ci",
     "diff pods -A",
     "overview -A",
+    "timeline -A",
     "check -A",
 )
 

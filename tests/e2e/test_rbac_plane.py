@@ -34,6 +34,7 @@ COMMANDS = (
     "quota -A --denied",
     "check -A",
     "overview -A",
+    "timeline -A",
     "claims -A",
     "pools",
     "qos -A",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.reports.common.system import Happening, System, systems
@@ -38,7 +40,11 @@ def timeline(store: Store, namespace: str, news: PodNews | None, after: str = ""
     happenings = _of_systems(store, namespace)
     entries = [*_edits(store, namespace), *troubles(store, namespace, happenings, news or PodNews())]
     entries.sort(key=_newest_last, reverse=True)
-    unseen = tuple(unread(store, timeline_needs(namespace)))
+    # What may not be read is somebody's choice; what could not be read has to be asked again.
+    unseen = tuple(
+        replace(unseen, required=unseen.required or unseen.state != "denied")
+        for unseen in unread(store, timeline_needs(namespace))
+    )
     whole = news is not None and not any(unseen.required for unseen in unseen)
     return Timeline(namespace, tuple(entry for entry in entries if entry.time >= after), unseen, whole)
 
