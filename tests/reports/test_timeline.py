@@ -9,6 +9,7 @@ from reports.stored import event, made, owned_by, store_of
 from kubectl_kres.reports.timeline.entry import TimelineEntry
 from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
 from kubectl_kres.reports.timeline.trouble import PodNews
+from kubectl_kres.store.coverage import Coverage
 from kubectl_kres.store.store import Store
 
 REFUSED = 'Error creating: pods "web-1-x" is forbidden: exceeded quota: team'
@@ -199,8 +200,17 @@ def test_what_could_not_be_read_is_no_empty_answer():
     store = store_of(quota(), unread=("Event", "ReplicaSet"))
     result = timeline(store, "ns", PodNews())
     assert not result.complete
-    assert {(unseen.kind, unseen.required) for unseen in result.unseen} == {("Event", False), ("ReplicaSet", True)}
+    assert {(unseen.kind, unseen.required) for unseen in result.unseen} == {("Event", True), ("ReplicaSet", True)}
     assert not timeline(store_of(), "ns", None).complete
+
+
+def test_who_may_not_read_events_gets_a_whole_answer_that_says_so():
+    store = store_of(quota(), unread=("Event",))
+    events = next(need for need in timeline_needs("ns") if need.kind == "Event")
+    store.cover(events, Coverage("denied", "events is forbidden"))
+    result = timeline(store, "ns", PodNews())
+    assert result.complete
+    assert [(unseen.kind, unseen.required) for unseen in result.unseen] == [("Event", False)]
 
 
 def test_another_namespace_is_not_told():
