@@ -63,6 +63,14 @@ EACH = (
     "claims sweep -n ml-training",
     "pools",
     "check -A",
+    "overview -A",
+    "overview -n shop",
+    "qos pods -n batch",
+    "qos deploy/checkout -n checkout",
+    "diff deploy/pricing -n checkout",
+    "diff deploy/checkout -n checkout",
+    "claims --for deploy/notebook-hub -n ml-notebooks",
+    "claims --for deploy/ranker -n ml-serving",
     "simulate --scale deploy/cart=9 -n shop",
 )
 
@@ -73,7 +81,7 @@ def test_five_lines_and_what_comes_next_can_be_pasted(kres: Kres, words: str, so
     """Each answer begins with its outcome; each command of ours asks the same source."""
     (tmp_path / "the snapshot.kres").write_bytes(demo.path().read_bytes())
     code, out, err = kres("", *shlex.split(f"{words} {source} -o brief"))
-    assert (code, err) == (0 if not words.startswith("check") else 1, "")
+    assert (code, err) == (1 if words.startswith(("check", "diff")) else 0, "")
     blocks = out.rstrip("\n").split("\n\n")
     following = []
     for block in blocks:
@@ -125,6 +133,43 @@ def test_the_next_command_goes_to_the_same_server(kres: Kres, api: Api):
 def test_flags_that_ask_for_more(kres: Kres, flag: str):
     code, _, err = kres(f"explain --demo deploy/checkout -n checkout -o brief {flag}")
     assert code == 2 and "-o brief says no more than five lines" in err
+
+
+@pytest.mark.parametrize("words", ["qos deploy/cart -n shop --cgroup v2", "qos -A --summary", "qos -A --open"])
+def test_answers_that_are_longer(kres: Kres, words: str):
+    code, _, err = kres(f"{words} --demo -o brief")
+    assert code == 2 and "-o brief says no more than five lines" in err
+
+
+def test_lists_of_differences_leave_out_what_is_the_same(kres: Kres):
+    code, out, err = kres("diff pods -A --demo -o brief")
+    firsts = [block.partition(":")[0] for block in out.rstrip("\n").split("\n\n")]
+    assert (code, set(firsts)) == (1, {"differs"})
+    assert err == f"{len(firsts)} of 58 objects differ\n"
+
+
+def test_what_is_not_changed_is_the_same(kres: Kres, file):
+    pod = {"containers": [{"name": "app", "image": "i"}]}
+    path = file({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": pod})
+    code, out, _ = kres(f"diff --offline -n shop -f {path} -o brief")
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            "the same: shop/Pod/web: it is stored as it is written",
+            f"  next: kubectl kres diff -n shop -f {path} --offline",
+        ],
+    )
+
+
+def test_the_classes_of_pods_and_what_leads_to_another(kres: Kres):
+    first, *rest = kres("qos pod/thumbnails-29sb6 -n batch --demo -o brief").out.splitlines()
+    assert first == (
+        "BestEffort: batch/Pod/thumbnails-29sb6: container resize has no cpu request and no cpu limit; and 1 more"
+    )
+    assert [line.partition(":")[2].partition(":")[0].strip() for line in rest[:2]] == [
+        "for the next pod to be Guaranteed",
+        "for the next pod to be Burstable",
+    ]
 
 
 def test_it_costs_no_more_cpu_than_the_whole_answer(kres: Kres):

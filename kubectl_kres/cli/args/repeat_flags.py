@@ -45,16 +45,18 @@ def same_source(options: Options) -> str:
     return text if alone else f"{text} {access_flags(options)}".strip()
 
 
-def explaining(options: Options, ref: ObjectRef, file: str = "") -> str:
-    """The command that explains an object all along; one of a file by its file. Empty where that was standard input."""
+def explaining(options: Options, ref: ObjectRef, file: str = "", *, command: str = "explain") -> str:
+    """The command that gives the whole answer about an object; about one of a file by its file. Empty where that was
+    standard input.
+    """
     if "-" in options.filenames:
         return ""
     if not file:
         from kubectl_kres.render.verdict.brief import about  # --help must stay fast
 
-        return about("explain", ref, same_source(options))
+        return about(command, ref, same_source(options))
     spaced = f"-n {shlex.quote(options.namespaces[0])}" if len(options.namespaces) == 1 else ""
-    return " ".join(filter(None, ["kubectl kres explain", spaced, same_source(options)]))
+    return " ".join(filter(None, [f"kubectl kres {command}", spaced, same_source(options)]))
 
 
 def _source(options: Options) -> Iterator[str]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import Found, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule import sizing as render
+from kubectl_kres.render.verdict.brief import about
 from kubectl_kres.reports.capsule.claim.sizing import sizing, sizing_needs
 from kubectl_kres.reports.capsule.simulate.prediction import predicted
+from kubectl_kres.reports.common.subject import Subject
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -40,6 +44,17 @@ class SizingPage(Page):
         """The one workload."""
         store = predicted(turn.store).store
         for subject, item in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
-            yield Answered(subject, item, partial(render.lines, item, color=self.color, width=self.width))
+            drawn: Callable[[], Iterable[str]] = partial(render.lines, item, color=self.color, width=self.width)
+            if self.options.output == "brief":
+                drawn = self.brief(render.brief(item, self._again(subject), self._ahead))
+            yield Answered(subject, item, drawn)
             negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
             tally.answered(item.unseen, complete=item.complete, negative=negative)
+
+    def _again(self, subject: Subject) -> str:
+        """The command that gives the whole answer."""
+        return explaining(self.options, subject.ref, subject.file, command="claims --for")
+
+    def _ahead(self, ref: ObjectRef) -> str:
+        """The command that says why a claim waits."""
+        return about("claims", ref, same_source(self.options), kind=False)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
+from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, answering
@@ -85,11 +86,18 @@ class DiffPage(Page):
                 continue
             tally.answered(difference.unseen, complete=difference.complete, negative=difference.changed)
             self._changed += difference.changed
-            unchanged = self.options.output == "name" or (self.options.output in DOCUMENTS and turn.found.listed)
+            of_lists = turn.found.listed and self.options.output in {*DOCUMENTS, "brief"}
+            unchanged = self.options.output == "name" or of_lists
             if difference.changed or not unchanged:
-                yield Answered(
-                    subject, difference, partial(render.lines, difference, color=self.color, width=self.width)
-                )
+                drawn = partial(render.lines, difference, color=self.color, width=self.width)
+                yield Answered(subject, difference, self._briefly(subject, difference) or drawn)
+
+    def _briefly(self, subject: Subject, difference: Difference) -> Callable[[], list[str]] | None:
+        """What draws it in few words, where that is asked for."""
+        if self.options.output != "brief":
+            return None
+        more = explaining(self.options, subject.ref, subject.file, command="diff")
+        return self.brief(render.brief(difference, more))
 
     def _pods(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
@@ -103,7 +111,8 @@ class DiffPage(Page):
                 complete, answered = not any(unseen.required for unseen in unseen), Answered(subject, None)
             elif (difference := many.of(pod)) is not None:
                 changed, unseen, complete = True, difference.unseen, difference.complete
-                answered = Answered(subject, difference, partial(self._patterns.lines, difference, many.pattern))
+                drawn = partial(self._patterns.lines, difference, many.pattern)
+                answered = Answered(subject, difference, self._briefly(subject, difference) or drawn)
             else:
                 changed, unseen, complete, answered = False, (), True, None
             tally.answered(unseen, complete=complete, negative=changed)
@@ -169,6 +178,6 @@ command = Command(
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
     flags=(*INPUT, NO_SEEN, OUTPUT, ALLOW_PARTIAL, *SERVER),
-    formats=("text", "json", "yaml", "name"),
+    formats=("text", "brief", "json", "yaml", "name"),
     completes=makes_one_pod,
 )

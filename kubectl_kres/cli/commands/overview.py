@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.cli.args.options import (
@@ -63,8 +63,10 @@ class OverviewPage(Page):
             waiting = [Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(source.store, space)]
             complete(source, waiting, needs, scope=space, listed=True)
             result = overview(source.store, space, ask, self._sums(source, space, Adding(server), tally))
-            drawn = partial(self._lines, now)
-            yield Answered(None, result, partial(drawn, result))
+            whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
+            if options.output == "brief":
+                whole = self.brief(render.brief(result, now, same_source(options)))
+            yield Answered(None, result, whole)
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
             tally.answered(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
@@ -116,5 +118,5 @@ command = Command(
         kubectl kres overview --demo
         """,
     flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, _WATCH, *SERVER),
-    formats=("text", "json", "yaml"),
+    formats=("text", "brief", "json", "yaml"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.admission.kubelet.kernel import Driver
@@ -20,7 +20,7 @@ from kubectl_kres.cli.args.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, named
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
@@ -34,11 +34,16 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import LikeReaches, QosAnswers, Quality, quality, unclassed
 
+#: What gives the whole answer, and what says why a pod is refused.
+_ASKED = ("qos", "explain")
+
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """One object in full; of several a line each. Without words the pods of the namespace."""
     if options.driver and not options.cgroup:
         raise UsageError("--driver goes with --cgroup")
+    if options.output == "brief" and (options.cgroup or options.summary or options.unbounded):
+        raise UsageError("-o brief says no more than five lines; it goes with no --cgroup, --summary and --open")
     if options.unbounded:
         from kubectl_kres.cli.variants import qos_open
 
@@ -66,7 +71,7 @@ class QosPage(Page):
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
         options = self.options
         brief = QosAnswers(turn.store, turn.ask)
-        whole = not turn.many or options.output in DOCUMENTS or bool(options.cgroup)
+        whole = not turn.many or options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
 
         def answer(subject: Subject) -> Quality:
             quality = self._quality(turn, subject) if whole else brief.quality(subject)
@@ -80,7 +85,11 @@ class QosPage(Page):
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
                 self._refused += bool(pod_quality.refused)
                 self._differing += pod_quality.differs
-            yield Answered(subject, pod_quality, partial(self._lines, pod_quality, many=turn.many, whole=whole))
+            drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=turn.many, whole=whole)
+            if options.output == "brief":
+                more, explained = (explaining(options, subject.ref, subject.file, command=name) for name in _ASKED)
+                drawn = self.brief(render.brief(pod_quality, more, explained))
+            yield Answered(subject, pod_quality, drawn)
             tally.meets("admitted", not pod_quality.refused, complete=pod_quality.complete)
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
             tally.answered(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
@@ -150,6 +159,6 @@ command = Command(
         """,
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
     flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name"),
+    formats=("text", "wide", "brief", "json", "yaml", "name"),
     completes=makes_one_pod,
 )

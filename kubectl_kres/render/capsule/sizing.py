@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claims import asks_words
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.render.verdict.words import PARTLY
 from kubectl_kres.reports.capsule.claim.sizing import SizedPool, Sizing
 from kubectl_kres.reports.common.resource_lists import listed
 
 _LABEL, _CELL = 32, 20
+_NOTHING = "nothing to claim"
+_UNSERVED = "no pool that could be seen serves its namespace, and no managed quota is in it"
 _HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
 
 
@@ -18,6 +23,46 @@ def lines(sizing: Sizing, *, color: bool = False, width: int = 80) -> Iterator[s
     """Every line of the answer."""
     for line in _all(sizing, width):
         yield draw(line, color=color)
+
+
+def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief:
+    """In few words, of the pool that is in the way. ``more``: the command that prints the claim; ``ahead``: the one
+    that says why a claim waits.
+    """
+    claiming = sorted((pool for pool in sizing.pools if pool.claim), key=lambda pool: pool.fits)
+    pool = claiming[0] if claiming else None
+    if pool is None:
+        room = "the quotas of its pools have room for all its pods" if sizing.pools else _UNSERVED
+        word = _NOTHING if sizing.complete else f"{_NOTHING}{PARTLY}"
+        return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full}: {room}", next=more)
+    claim = f"{asks_words(pool.claim)} of pool {pool.pool}"
+    because = "; ".join(filter(None, (claim, _lacking(pool), _behind(pool))))
+    brief = Brief(
+        "warn" if pool.fits else "bad",
+        "to claim" if pool.fits else "would wait",
+        f": {sizing.subject.full}: {because}",
+        next=ahead(pool.behind[0]) if pool.behind else more,
+    )
+    if pool.grow is not None:
+        grown = f"let claim {pool.grow.subject.name}, which is unused, ask for {asks_words(pool.grow.amounts)}"
+        return brief._replace(remedy=grown, run=pool.grow.command)
+    return brief._replace(remedy="apply the claim that the next command prints" if pool.fits else "")
+
+
+def _lacking(pool: SizedPool) -> str:
+    """What the pool has not left; empty: nothing."""
+    lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
+    words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
+    return f"the pool lacks {words}" if lacks else ""
+
+
+def _behind(pool: SizedPool) -> str:
+    """Who comes first in its queue; empty: nobody."""
+    if not pool.closed:
+        return ""
+    names = [object_ref.key for object_ref in pool.behind]
+    waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
+    return f"in its ordered queue {waits} for {listed(pool.closed)}"
 
 
 def _all(sizing: Sizing, width: int) -> Iterator[Line]:
@@ -32,10 +77,7 @@ def _all(sizing: Sizing, width: int) -> Iterator[Line]:
         parts.append("it is counted already: this is for one more like it")
     yield from toned("strong", wrapped("; ".join(parts), width, rest="  "))
     if not sizing.pools:
-        text = (
-            "no pool that could be seen serves its namespace, and no managed quota is in it: nothing has to be claimed"
-        )
-        yield from toned("warn", wrapped(text, width, rest="  "))
+        yield from toned("warn", wrapped(f"{_UNSERVED}: nothing has to be claimed", width, rest="  "))
     for pool in sizing.pools:
         yield from _pool(pool, ref.namespace, ref.name, width)
     doubts = (sizing.doubt,) if sizing.doubt else ()
@@ -56,17 +98,10 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
     if not pool.claim:
         yield [("good", "  nothing more has to be claimed")]
         return
-    lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
-    if lacks:
-        words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
-        yield from toned(
-            "bad", wrapped(f"the pool lacks {words}: such a claim would wait", width, first="  ", rest="    ")
-        )
-    if pool.closed:
-        names = [object_ref.key for object_ref in pool.behind]
-        waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
-        words = f"in its ordered queue {waits} for {listed(pool.closed)}: such a claim would wait behind, room or not"
-        yield from toned("bad", wrapped(words, width, first="  ", rest="    "))
+    follows = {_lacking(pool): "such a claim would wait", _behind(pool): "such a claim would wait behind, room or not"}
+    for text, then in follows.items():
+        if text:
+            yield from toned("bad", wrapped(f"{text}: {then}", width, first="  ", rest="    "))
     if pool.grow is not None:
         amounts = asks_words(pool.grow.amounts)
         text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
@@ -10,8 +11,11 @@ from kubectl_kres.render.pictures.stacked import in_proportion
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.times import since
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.render.verdict.words import PARTLY
 from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem, Severity
 from kubectl_kres.reports.overview.overview import Overview
 
@@ -32,6 +36,8 @@ _UNKNOWN = {"denied": "not visible", "failed": "not read", "unread": "not read"}
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000
 _INDENT = "    "
+#: How many problems of a severity there are, in a word.
+_COUNTED: Mapping[Severity, str] = {"bad": "wrong", "warn": "to watch", "unknown": "unknown"}
 #: What the list of findings is, which the overview leads to.
 CHECKED = "also what is about to be wrong"
 
@@ -128,9 +134,29 @@ def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bo
         yield [("strong", "not visible")]
     for unseen in overview.unseen:
         yield from _unseen(unseen, width)
-    where = f"-n {quote(overview.namespace)}" if overview.namespace else "-A"
     yield [("", "")]
-    yield [("quiet", f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', where, flags)))}")]
+    yield [("quiet", f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', _where(overview), flags)))}")]
+
+
+def brief(overview: Overview, now: str, flags: str) -> Brief:
+    """How much is wrong, and the worst of it with what mends it."""
+    place = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
+    blind = dict.fromkeys(unseen.kind for unseen in overview.unseen if unseen.required)
+    place += f" ({listed(blind)} could not be read)" if blind else ""
+    if not overview.problems:
+        word = "nothing wrong" if overview.complete else f"nothing wrong{PARTLY}"
+        more = " ".join(filter(None, ("kubectl kres check", _where(overview), flags)))
+        return Brief("good" if overview.complete else "warn", word, f": {place}", next=more)
+    worst = overview.problems[0]
+    counts = Counter(problem.severity for problem in overview.problems)
+    word = ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
+    more = " ".join(filter(None, ("kubectl kres", ask_words(worst), flags)))
+    text = f": {place}: worst: {worst.subject.full} {problem_said(worst, now)}"
+    return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.remedies)
+
+
+def _where(overview: Overview) -> str:
+    return f"-n {quote(overview.namespace)}" if overview.namespace else "-A"
 
 
 def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> Iterator[Line]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from typing import Any
 
 from kubectl_kres.render.text.line import Line, draw, size, wrapped
 from kubectl_kres.render.text.steps import own, shown_source
 from kubectl_kres.render.text.yaml_lines import yaml_lines
-from kubectl_kres.render.verdict.words import message_of, partly
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
+from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.render.verdict.words import PARTLY, message_of, partly
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3
+#: Values that are told in few words.
+_BRIEFLY = 3
+#: What to say where nothing differs, by what would be beside it.
+_SAME = {"STORED": "it is stored as it is written", "TODAY": "it would get the same values today"}
 #: Patterns that are kept.
 _KEPT = 1000
 #: Names as controllers make them. They are written as they stand, and no word of ours is like them.
@@ -26,6 +33,40 @@ def lines(difference: Difference, *, color: bool = False, width: int = 80) -> It
         return
     for line in difference_lines(difference, width):
         yield draw(line, color=color)
+
+
+def brief(difference: Difference, more: str) -> Brief:
+    """In few words. ``more``: the command that shows the whole difference."""
+    verdict, full = difference.verdict, difference.subject.full
+    if verdict.allowed is not True:
+        because = cause(verdict.findings) or message_of(verdict)
+        refused = Brief("bad" if verdict.allowed is False else "warn", _refused(difference), f": {full}: {because}")
+        return with_remedies(refused._replace(next=more), difference.remedies)
+    if not difference.changed:
+        word = "the same" if difference.complete else f"the same{PARTLY}"
+        return Brief(
+            "good" if difference.complete else "warn", word, f": {full}: {_SAME[difference.after_label]}", next=more
+        )
+    changes = list(_changes(difference)) or ["annotations alone"]
+    texts = [*changes[:_BRIEFLY], *[f"and {len(changes) - _BRIEFLY} more"] * (len(changes) > _BRIEFLY)]
+    return Brief("warn", "differs", f": {full}: {'; '.join(texts)}", next=more)
+
+
+def _changes(difference: Difference) -> Iterator[str]:
+    """Each value that differs, with its reason; annotations, and the class of what was no pod yet, follow from it."""
+    before, after = (_values(document) for document in (difference.before, difference.after))
+    for path in {**before, **after}:
+        old, new = before.get(path, "none"), after.get(path, "none")
+        follows = path.startswith("metadata.") or (path.startswith("status.") and path not in before)
+        if old != new and not follows:
+            reason = difference.reasons.get(path)
+            why = (reason.note or _rule(reason)) if reason is not None else ""
+            yield f"{path} {old}, {difference.after_label.lower()} {new}{f' ({why})' if why else ''}"
+
+
+def _values(document: Mapping[str, Any]) -> dict[str, str]:
+    """The leaves of a document by path."""
+    return {path: value for text, path in yaml_lines(document) if (value := text.partition(": ")[2])}
 
 
 class Patterns:
@@ -61,9 +102,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True:
-        seen = partly(verdict.message, difference.unseen)
-        word = f"refused{seen}" if verdict.allowed is False else "refused under some orders"
-        yield [("bad", f"# {word}: {ref.full}: {message_of(verdict)}")]
+        yield [("bad", f"# {_refused(difference)}: {ref.full}: {message_of(verdict)}")]
         for at, remedy in enumerate(difference.remedies):
             for line in wrapped(remedy.text, width, first="#     or: " if at else "# remedy: ", rest="#   "):
                 yield [("bad", line)]
@@ -75,6 +114,12 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     yield [("strong", f"+++ {difference.after_label}/{name}")]
     for group in groups:
         yield from _hunk(group, before, after, difference.reasons, width)
+
+
+def _refused(difference: Difference) -> str:
+    if difference.verdict.allowed is None:
+        return "refused under some orders"
+    return f"refused{partly(difference.verdict.message, difference.unseen)}"
 
 
 _Step = tuple[str, int, int, int, int]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubectl_kres.render.pod.cgroups import amount, tree
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.words import partly
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
@@ -20,12 +21,43 @@ _EMPTY_LEVEL = (
 )
 _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
+#: Edits that are told in few words.
+_BRIEFLY = 3
 
 
 def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
     for line in quality_lines(quality, width):
         yield draw(line, color=color)
+
+
+def brief(quality: Quality, more: str, explained: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer; ``explained``: the one that says why it is
+    refused.
+    """
+    name = " or ".join([quality.qos.name, *quality.alternatives])
+    if quality.refused:
+        text = f": {quality.subject.full}, {name}: {quality.refused}"
+        return Brief("bad", f"refused{partly(quality.refused, quality.unseen)}", text, next=explained)
+    texts = [f"the live pod is {quality.live_class}, which it keeps"] * quality.differs
+    texts += [_because(culprit, quality) for culprit in quality.culprits[:1]]
+    texts += [f"and {len(quality.culprits) - 1} more"] * (len(quality.culprits) > 1)
+    better = CLASSES[: CLASSES.index(quality.qos.name)]
+    first, other = [*(_reached(reach, quality) for reach in quality.reach if reach.name in better), "", ""][:2]
+    tone: Tone = "warn" if quality.differs else _TONES.get(quality.qos.name, "")
+    text = f": {quality.subject.full}: {'; '.join(texts) or quality.qos.because}"
+    return Brief(tone, name, text, remedy=first, other=other, next=more)
+
+
+def _reached(reach: Reach, quality: Quality) -> str:
+    """How to reach a class, in a line; empty where nothing leads there."""
+    if not reach.edits:
+        return ""
+    edits = [_edit(edit) for edit in reach.edits[:_BRIEFLY]]
+    edits += [f"and {len(reach.edits) - _BRIEFLY} more"] * (len(reach.edits) > _BRIEFLY)
+    who = "for the next pod to be" if quality.live else "to be"
+    refused = " (which would be refused)" if reach.refused else ""
+    return f"{who} {reach.name}{refused}: {'; '.join(edits)}"
 
 
 def quality_lines(quality: Quality, width: int) -> Iterator[Line]:

@@ -28,7 +28,7 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, stands_alone, waiting_objects
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
-from kubectl_kres.reports.remedies.commands import commands
+from kubectl_kres.reports.remedies.commands import asking, commands
 from kubectl_kres.reports.remedies.keepers import keeper
 from kubectl_kres.reports.remedies.words import listed, sentence
 from kubectl_kres.store.store import Store
@@ -117,8 +117,7 @@ def _quota_remedies(scene: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     kept = keeper(quota.metadata)
     excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     made = commands(scene.store.origin, edits, {problem.subject: kept} if kept else {})
-    where = f" -n {problem.subject.namespace}"
-    ask = f"kubectl kres quota {problem.subject.name}{where} --by workload"
+    ask = asking(scene.store.origin, problem.subject)
     return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
 
 
