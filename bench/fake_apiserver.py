@@ -14,7 +14,7 @@ What it serves
   GET …/namespaces/NS/KIND                                   lists of one namespace
   GET …/NAME                                                 one object
   ?limit=N&continue=TOKEN      pages, with remainingItemCount
-  ?labelSelector=              k=v, k==v, k!=v, k, !k, comma-separated (slow path: it parses)
+  ?labelSelector=              k=v, k==v, k!=v, k, !k, comma-separated (k=v is looked up, others parse)
   ?fieldSelector=              any path: status.phase, metadata.name, … (slow path)
   ?watch=true                  see below
   Accept: …as=Table…           server-side tables, for pods only

@@ -106,7 +106,9 @@ class App:
         version = self.pace.version
         source = self.rows if asked.table and self.rows else store
         if asked.selects:
-            hits = [i for i in range(a, end) if asked.takes(store.one(i))]
+            equal = next(((key, value) for key, op, value in asked.labels if op == "="), None)
+            candidates = [i for i in store.labelled(*equal) if a <= i < end] if equal else range(a, end)
+            hits = [i for i in candidates if asked.takes(store.one(i))]
             b = hits[asked.limit] if asked.limit and len(hits) > asked.limit else end
             pieces: list[Bytes] = [source.one(i) for i in hits if i < b]
         else:

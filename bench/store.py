@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import sys
@@ -23,6 +24,7 @@ class Store:
             self.at.byteswap()
         self.ranges, self.kind = ranges.get(kind, {}), kind
         self.by_name: dict[tuple[str, str], int] | None = None
+        self.by_label: dict[tuple[str, str], list[int]] | None = None
 
     def __len__(self) -> int:
         return len(self.at) - 1
@@ -49,6 +51,16 @@ class Store:
                 names[space, own] = i
             self.by_name = names
         return self.by_name.get((ns, name))
+
+    def labelled(self, label: str, value: str) -> list[int]:
+        """The objects with this label, all of which are parsed at the first call: a real server has them parsed, too."""
+        if self.by_label is None:
+            labels: dict[tuple[str, str], list[int]] = {}
+            for i in range(len(self)):
+                for pair in json.loads(bytes(self.one(i)))["metadata"].get("labels", {}).items():
+                    labels.setdefault(pair, []).append(i)
+            self.by_label = labels
+        return self.by_label.get((label, value), [])
 
 
 Selector = list[tuple[str, str, str]]

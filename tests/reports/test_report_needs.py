@@ -92,6 +92,31 @@ def test_what_is_given_up_first_is_what_adds_least():
     assert kept == ["Deployment", "LimitRange", "ResourceQuota", "ReplicaSet", "Pod", "Event"]
 
 
+SETTLED = {"replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "observedGeneration": 2}
+
+
+@pytest.mark.parametrize(
+    ("status", "read"),
+    [
+        ({}, False),
+        ({"replicas": 0, "updatedReplicas": 0}, True),
+        ({"updatedReplicas": 0}, True),
+        ({"readyReplicas": 0}, True),
+        ({"observedGeneration": 1}, True),
+        ({"conditions": [{"type": "ReplicaFailure", "status": "True"}]}, True),
+    ],
+)
+def test_events_are_read_where_pods_are_missing_old_or_not_ready(status, read):
+    about = {**workload("Deployment"), "status": SETTLED | status}
+    about["metadata"]["generation"] = 2
+    assert ("Event" in {need.kind for need in needs(store_of(about), subject("Deployment/w"))}) is read
+
+
+def test_a_job_that_is_done_keeps_its_events():
+    job = {**workload("Job"), "status": {"conditions": [{"type": "Failed", "status": "True"}]}}
+    assert "Event" in {need.kind for need in needs(store_of(job), subject("Job/w"))}
+
+
 def test_lists_are_narrow():
     found = {need.kind: need for need in needs(store_of(workload("Deployment")), subject("Deployment/w"))}
     assert found["Pod"].label_selector == found["ReplicaSet"].label_selector == "app=web"

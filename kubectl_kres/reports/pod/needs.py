@@ -67,9 +67,9 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
             wanted += _of_workload(subject.ref.kind, result)
             wanted += claim_needs(store, namespace, result)
             wanted += autoscaler_needs(store, subject.ref.kind, namespace)
-            if any(need.kind == "HorizontalPodAutoscaler" for need in wanted) and _is_settled(subject.ref.kind, result):
+            if _is_settled(subject.ref.kind, result):
                 # Events say why pods are missing, and none is.
-                wanted = [need for need in wanted if need.kind != "Event" or len(wanted) <= MOST]
+                wanted = [need for need in wanted if need.kind != "Event"]
         spec = _spec(result)
     else:
         spec = _spec_of_raw(subject)
@@ -167,7 +167,9 @@ def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[Need]:
 
 
 def _is_settled(kind: str, workload: Workload) -> bool:
-    """Whether all pods of a workload exist, are of its template as it is now, and are ready."""
+    """Whether all pods that a workload keeps exist, are of its template as it is now, and are ready."""
+    if kind not in SCALED:
+        return False
     status = workload.status
     try:
         pods = replicas_of(kind, workload)
