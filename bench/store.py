@@ -53,7 +53,7 @@ class Store:
         return self.by_name.get((ns, name))
 
     def labelled(self, label: str, value: str) -> list[int]:
-        """The objects with this label, all of which are parsed at the first call: a real server has them parsed, too."""
+        """The objects with this label. All are parsed at the first call, as a real server has them parsed."""
         if self.by_label is None:
             labels: dict[tuple[str, str], list[int]] = {}
             for i in range(len(self)):
