@@ -14,9 +14,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
 from kubectl_kres.errors import UsageError
-
-#: What snapshots in a folder are known by.
-ENDINGS = (".kres", ".kres.gz")
+from kubectl_kres.snapshot import folder
 
 
 class FleetCluster(Struct, frozen=True):
@@ -47,8 +45,7 @@ def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
     for pattern in patterns:
         texts = sorted(_files(pattern))
         if not texts:
-            hint = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
-            raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=hint)
+            raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=folder.WRITTEN)
         files.update(dict.fromkeys(texts))
     names = _names([*files])
     return tuple(sorted(map(FleetCluster, names, files), key=lambda fleet_cluster: fleet_cluster.name))
@@ -56,7 +53,7 @@ def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
 
 def _files(pattern: str) -> Iterator[str]:
     if Path(pattern).is_dir():
-        yield from (str(path) for path in Path(pattern).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
+        yield from folder.files(pattern)
     else:
         texts = glob.glob(pattern, recursive=True)  # noqa: PTH207, Path.glob takes no absolute patterns
         yield from (path for path in texts if Path(path).is_file())
@@ -79,7 +76,7 @@ def _names(files: Sequence[str]) -> list[str]:
 
 
 def _stem(name: str) -> str:
-    return next((name.removesuffix(end) for end in (*ENDINGS[::-1], ".gz") if name.endswith(end)), name) or name
+    return next((name.removesuffix(end) for end in (*folder.ENDINGS[::-1], ".gz") if name.endswith(end)), name) or name
 
 
 def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCluster, ...]:

@@ -304,6 +304,8 @@ class Kres(App[None]):
             return
         if action.startswith("ns-"):
             self._namespace(action.removeprefix("ns-"))
+        elif action in _STEPS and self.session.setting.at is not None:
+            self._through_time(getattr(self.session.setting.at, _STEPS[action]))
         elif action in _MOVES:
             if getattr(self.history, _MOVES[action])():
                 self.show()
@@ -470,6 +472,21 @@ class Kres(App[None]):
         self.paused, self._said = False, ()
         self.show()
 
+    def _through_time(self, step: Callable[[], Session]) -> None:
+        """The same screen at another moment; numbers that were tried belong to the moment that is left."""
+        change = self.session.what_if
+        try:
+            session = step()
+        except KresError as error:
+            self.say(safe(error.message), "warn")
+            return
+        (change.real if change else self.session).feed.close()
+        session.visit(self.session.namespace)
+        trail = tuple(place for place in self.history.trail if place.view != "whatif")
+        self._exchange(session, History(trail or (HOME,)))
+        assert session.setting.at is not None
+        self.say(safe(session.setting.at.words))
+
     def do_copy_command(self) -> None:
         if self.pane is not None:
             self.copy(self.pane.command(), "command")
@@ -562,4 +579,5 @@ class Kres(App[None]):
         self.say(fault or f"saved {path}", "bad" if fault else "good")
 
 
+_STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}
 _MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}

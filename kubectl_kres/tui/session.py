@@ -33,6 +33,16 @@ _DIGITS = 9
 T = TypeVar("T")
 
 
+class Moment(Struct, frozen=True):
+    """A snapshot of several of one cluster. ``words``: which, for people. ``earlier``, ``later``: a session on the one
+    before or behind it; they raise UsageError where there is none, SnapshotError where it cannot be read.
+    """
+
+    words: str
+    earlier: Callable[[], Session]
+    later: Callable[[], Session]
+
+
 class Setting(Struct, frozen=True):
     """What the command line decided.
 
@@ -42,6 +52,7 @@ class Setting(Struct, frozen=True):
     to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the store changes by itself.
     ``aliases``, ``hotkeys``: the user's words and keys for commands.
     ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises ConfigError.
+    ``at``: where the snapshot stands in time, if there are several.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
@@ -59,6 +70,7 @@ class Setting(Struct, frozen=True):
     live: bool = False
     contexts: Callable[[], tuple[str, ...]] = tuple
     switch: Callable[[str], Session] | None = None
+    at: Moment | None = None
 
 
 class Session:

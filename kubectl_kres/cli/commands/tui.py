@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
@@ -96,6 +97,10 @@ def _theme(options: Options, *, monochrome: bool) -> str:
 
 
 def _session(options: Options) -> Session:
+    if options.snapshot and Path(options.snapshot).is_dir():
+        from kubectl_kres.cli.terminal.tui_moments import newest
+
+        return newest(options)
     if options.demo or options.snapshot:
         from kubectl_kres.cli.terminal.tui_offline import held
 
@@ -139,6 +144,9 @@ command = Command(
 
         # On the bundled example, without a cluster
         kubectl kres tui --demo
+
+        # A folder of snapshots of one cluster: [ and ] go through time
+        kubectl kres tui --snapshot snapshots/
 
         # Who uses this quota?
         kubectl kres tui quota team -n shop --demo

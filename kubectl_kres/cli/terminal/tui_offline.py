@@ -13,11 +13,16 @@ from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.store import Store
 from kubectl_kres.tui.data_feed import ReadOnce
-from kubectl_kres.tui.session import Session, Setting
+from kubectl_kres.tui.session import Moment, Session, Setting
 
 
 def held(options: Options) -> Session:
     """A session whose moment is that of the snapshot. Raises SnapshotError."""
+    return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
+
+
+def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -> Session:
+    """The same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
     now = origin.time or moment()
@@ -34,9 +39,10 @@ def held(options: Options) -> Session:
         supposed=source.supposed,
         flags=same_source(options),
         read_yaml=read_yaml,
-        ascii_only=options.ascii or not speaks_unicode(),
+        ascii_only=ascii_only,
         aliases=dict(options.aliases),
         hotkeys=dict(options.hotkeys),
+        at=at,
     )
     spaces = () if options.all_namespaces else options.namespaces
     return Session(Store(origin), feed, setting, spaces[0] if spaces else "")
