@@ -10,6 +10,7 @@ All raise KresError: UsageError, InputError, NotFound, Forbidden and other Clust
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kubectl_kres.api.results import Answer, Explanation
@@ -83,7 +84,8 @@ def qos(
     from kubectl_kres.reports.pod.needs import needs_with_node
     from kubectl_kres.reports.qos.qos_report import quality, unclassed
 
-    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_node)
+    wants = partial(needs_with_node, seen=True)
+    prepared = asked([item], AnswerScope(cluster, namespace, policies, kube_version), wants)
     subject = _only(prepared.subjects)
     report = quality(prepared.store, subject, prepared.ask)
     if report is None:

@@ -83,6 +83,10 @@ class DetailedTemplate(PodTemplateSpec, frozen=True):
     spec: DetailedSpec = DetailedSpec()
 
 
+#: Fields of a container that are read of templates alone.
+OF_TEMPLATES = frozenset(name.encode_name for name in msgspec.structs.fields(DetailedContainer)) - frozenset(
+    name.encode_name for name in msgspec.structs.fields(Container)
+)
 #: Fields of a pod that no struct here holds, so that a policy that asks for one of them has no answer.
 WITHHELD = frozenset({
     *("affinity", "args", "command", "dnsConfig", "dnsPolicy", "enableServiceLinks", "env", "envFrom", "exec"),

@@ -74,7 +74,7 @@ class Chain:
         review = (
             levels.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"
-            else levels.review(request, self.world.namespace or {}, minor)
+            else levels.review(_without(request, self.world.added), self.world.namespace or {}, minor)
         )
         yield review
         if not review.refusals and not only_pod and request.kind not in creation.KINDS:
@@ -111,6 +111,19 @@ class Chain:
                 if last.allowed or last.refusal is not None:
                     told = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
                     yield PolicyAnswer(told, _stored(seen, last), audit, gaps, steps)
+
+
+def _without(request: Request, names: frozenset[str]) -> Request:
+    """The request without some of its pod's containers."""
+    if not names or request.object is None:
+        return request
+    spec = request.object.get("spec") or {}
+    lists = {
+        key: [container for container in spec[key] if container.get("name") not in names]
+        for key in ("containers", "initContainers")
+        if spec.get(key)
+    }
+    return request.of({**request.object, "spec": {**spec, **lists}})
 
 
 def _late(outcome: Outcome) -> bool:

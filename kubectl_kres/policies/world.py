@@ -25,7 +25,8 @@ class PolicyObjects(Struct, frozen=True):
     """What plugins look up beside LimitRanges, quotas and classes.
 
     namespace None: there is none. accounts None: not read, the plugin refuses nothing. user None: not known.
-    most: cost of one expression after which it is not computed.
+    most: cost of one expression after which it is not computed. added: names of a pod's containers whose security
+    fields were not read, and which others like it were admitted with.
     """
 
     namespace: Raw | None = None
@@ -36,6 +37,7 @@ class PolicyObjects(Struct, frozen=True):
     user: User | None = None
     pods: tuple[Raw, ...] = ()
     most: int = PER_CALL
+    added: frozenset[str] = frozenset()
 
 
 class PolicyAnswer(Struct, frozen=True):

@@ -188,3 +188,31 @@ def test_what_would_be_stored_has_it_too_unless_it_is_left_out():
     asks = ASK, Ask(Server(), seen=False)
     seen, plain = (str(diff(store, subject("Deployment/w"), ask)) for ask in asks)
     assert "proxy" in seen and "proxy" not in plain
+
+
+def test_what_pods_were_given_keeps_to_pod_security_and_is_not_asked_for_what_is_not_read():
+    context = {
+        "allowPrivilegeEscalation": False, "runAsNonRoot": True, "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }  # fmt: skip
+    objects = (deployment(box(securityContext=context)), replica_set(), pod("a", box(), PROXY))
+    found = explain(store_of(*objects, space(enforce="restricted")), subject("Deployment/w"), ASK)
+    assert found.verdict.outcome == "admitted"
+    assert "containers that live pods were given keep to Pod Security" in [one.text for one in found.assumptions]
+    bare = (deployment(box()), *objects[1:])
+    refused = explain(store_of(*bare, space(enforce="restricted")), subject("Deployment/w"), ASK)
+    assert 'container "app"' in refused.verdict.message and "proxy" not in refused.verdict.message
+    policies = validating("object.spec.containers.all(c, has(c.securityContext))")
+    open_ = explain(store_of(*objects, *policies), subject("Deployment/w"), ASK)
+    assert open_.verdict.outcome == "admitted-as-far-as-seen"
+    assert "securityContext" in open_.unseen[0].message
+
+
+def test_what_pods_were_given_counts_in_a_quota():
+    app = box("app", {"cpu": "500m"})
+    amounts = {"hard": {"requests.cpu": "3"}, "used": {"requests.cpu": "2500m"}}
+    quota = made("ResourceQuota", "q", spec={"hard": amounts["hard"]}, status=amounts)
+    store = store_of(deployment(app), replica_set(), pod("a", app, PROXY), quota)
+    found = explain(store, subject("Deployment/w"), ASK)
+    assert "exceeded quota: q, requested: requests.cpu=2500m" in found.verdict.message
+    assert "free 2 of requests.cpu in quota q" in found.remedies[0].text

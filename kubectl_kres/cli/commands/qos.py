@@ -53,7 +53,8 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
         return summary.plan(options, words)
     asked = words if words or options.filenames else ("pods",)
-    return Query(partial(QosPage, options), asked, partial(chosen, wants=needs_with_node))
+    wants = partial(needs_with_node, seen=not options.no_seen)
+    return Query(partial(QosPage, options), asked, partial(chosen, wants=wants))
 
 
 class QosPage(Page):

@@ -81,17 +81,30 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
     made = analysis_by_system(store, subject, ask, journal=journal)
     if made is not None:
         return made
-    start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     raw = subject.raw if subject.ref.kind == "Pod" else None
-    analysis = _judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    analysis = analysis_from(store, subject, ask, start_of(store, subject), raw, journal=journal)
     if subject.raw is None:
-        if ask.seen:
-            analysis = with_seen(
-                store, subject, analysis, lambda other: _judged(store, subject, ask, analyse(other, known, ask))
-            )
         return with_claims(store, subject, analysis, ask.server)
     judged = preflight.judged(store, subject, ask, analysis)
     return _judged_object(store, subject, ask, judged) if judged.outcomes is analysis.outcomes else judged
+
+
+def analysis_from(
+    store: Store,
+    subject: Subject,
+    ask: Ask,
+    start: Start,
+    raw: Mapping[str, Any] | None = None,
+    *,
+    journal: bool = True,
+) -> Analysis:
+    """Of the pod of ``start``, whatever the object makes; its claims are left out. ``raw``: as for ``analyse``."""
+    known = policies(store, subject.ref.namespace, ask.server)
+
+    def judged(start: Start) -> Analysis:
+        return _judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+
+    return with_seen(store, subject, judged(start), judged) if ask.seen else judged(start)
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:

@@ -28,6 +28,8 @@ _REVISION = "controller-revision-hash"
 
 #: What an answer about one pod does not look at, although an explanation tells it.
 _TOLD = {"Event", "Pod", "ReplicaSet", "Job", "HorizontalPodAutoscaler"}
+#: What tells which containers the pods of a workload were given.
+_SEEN = {"Pod", "ReplicaSet"}
 #: GETs that one object may cost. Of what only adds to an answer, the kinds named last here are left out first.
 MOST = 6
 _WORTH = (
@@ -122,13 +124,16 @@ def origin_of_workload(kind: str, workload: Workload) -> WorkloadOrigin | None:
     return WorkloadOrigin(workload.metadata.namespace, kind, spec.priority_class_name, spec.runtime_class_name or "")
 
 
-def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
-    """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to."""
+def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tuple[Need, ...]:
+    """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to.
+
+    ``seen``: what the pods of a workload were given is expected of its next one, too.
+    """
     wanted = needs(store, subject)
     if subject.ref.kind != "Pod":
         # Of the ways that a run can go its pod tells which one it went.
         runs = {kind for system in systems() for kind in system.waiting}
-        told = _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
+        told = _TOLD - _SEEN if seen else _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
         return tuple(need for need in wanted if need.required or need.kind not in told)
     pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)
     if not isinstance(pod, Pod) or not pod.spec.node_name:

@@ -12,6 +12,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.policies import chain, namespaces, service_account
 from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
 from kubectl_kres.policies.world import PolicyObjects
@@ -20,12 +21,14 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.pod_claims import instead
-from kubectl_kres.reports.policing.pods import next_pod
+from kubectl_kres.reports.policing.pods import added_to, next_pod
 from kubectl_kres.reports.policing.scene import PluginLookups, gaps_of, scene_of, without_withheld
 from kubectl_kres.store.store import Store
 
 _VALIDATING, _MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
 _EXEMPT = Assume("metadata", "pod-security/exemptions", "the server's configuration exempts nobody from Pod Security")
+
+_ADDED = Assume("spec", "seen/added-on-create", "containers that live pods were given keep to Pod Security")
 
 
 def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
@@ -39,7 +42,7 @@ def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Ana
     if undecodable(raw) is not None:
         return analysis
     try:
-        return _Next(subject, ask, scene, raw).of(analysis)
+        return _Next(subject, ask, scene, raw, added_to(subject, analysis.start)).of(analysis)
     except (Unparsable, msgspec.ValidationError):
         return analysis
 
@@ -47,19 +50,22 @@ def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Ana
 class _Next:
     """The next pod on its way through the plugins."""
 
-    def __init__(self, subject: Subject, ask: Ask, scene: PluginLookups, raw: Raw) -> None:
+    def __init__(
+        self, subject: Subject, ask: Ask, scene: PluginLookups, raw: Raw, added: frozenset[str] = frozenset()
+    ) -> None:
         self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
         self.request = sent.of(chain.named(settled(raw, ask.server), self.space))
         self.unseen: list[Unseen] = []
         world = scene.world
         if subject.raw is None:
-            validating, gaps = without_withheld(world.validating, self.request, scene)
-            mutating, others = without_withheld(world.mutating, self.request, scene)
-            world = structs.replace(world, validating=validating, mutating=mutating)
+            validating, gaps = without_withheld(world.validating, self.request, scene, added)
+            mutating, others = without_withheld(world.mutating, self.request, scene, added)
+            world = structs.replace(world, validating=validating, mutating=mutating, added=added)
             self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
         self.world: PolicyObjects = world
-        self.assumed = tuple(scene.assumed(self.request))
+        bounded = added and not standard_of(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
+        self.assumed = (*scene.assumed(self.request), *((_ADDED,) if bounded else ()))
 
     def of(self, analysis: Analysis) -> Analysis:
         if any(self._mutates()):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.pod import Container, PodSpec
+from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.pod_template import template_of
@@ -20,32 +20,50 @@ def next_pod(subject: Subject, start: Start) -> Raw | None:
     ref = subject.ref
     if subject.raw is not None:
         if ref.kind == "Pod":
-            return subject.raw
+            return _as_started(subject.raw, start)
         place = template_in(subject.raw)
-        return None if place is None else _made(place[1], ref.name, ref.namespace)
+        return None if place is None else _made(_as_started(place[1], start), ref.name, ref.namespace)
     if start.owner is None:
         return None
     template = template_of(start.owner)[1]
+    return None if template is None else _made(_as_started(on_wire(template), start), ref.name, ref.namespace)
+
+
+def added_to(subject: Subject, start: Start) -> frozenset[str]:
+    """The names of the containers that a stored object's pod is expected to get beside those of its template."""
+    template = template_of(start.owner)[1] if subject.raw is None and start.owner is not None else None
     if template is None:
-        return None
-    raw = on_wire(template)
-    _as_started(raw, start)
-    return _made(raw, ref.name, ref.namespace)
+        return frozenset()
+    return frozenset(_names(start.pod.spec)) - frozenset(_names(template.spec))
 
 
-def _as_started(raw: dict[str, Any], start: Start) -> None:
-    """With the containers and amounts that the pod is expected to get beside those of its template."""
+def _names(spec: PodSpec) -> list[str]:
+    return [container.name for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
+
+
+def _as_started(raw: Raw, start: Start) -> Raw:
+    """With the amounts that are tried instead of those that it states, and the containers that it is expected to get.
+
+    Those come behind its own; whatever is not different stays as it is written.
+    """
+    before, after = decoded(raw.get("spec") or {}, PodSpec), start.pod.spec
+    spec = _with_amounts(raw.get("spec") or {}, before, after)
     for key, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
-        result = {item.get("name"): item for item in raw["spec"].get(key) or ()}
-        for item in getattr(start.pod.spec, attribute) or ():
-            wire = on_wire(item)
-            if item.name in result:
-                result[item.name]["resources"] = wire.get("resources") or {}
-            else:
-                raw["spec"].setdefault(key, []).append(wire)
+        items, changed = getattr(before, attribute) or (), getattr(after, attribute) or ()
+        if items != changed:
+            own = [_with_amounts(*parts) for parts in zip(spec.get(key) or (), items, changed, strict=False)]
+            spec = {**spec, key: [*own, *map(on_wire, changed[len(own) :])]}
+    return {**raw, "spec": spec}
 
 
-def _made(template: Mapping[str, Any], name: str, namespace: str) -> dict[str, Any]:
+def _with_amounts(raw: Raw, before: PodSpec | Container, after: PodSpec | Container) -> Raw:
+    if before.resources == after.resources:
+        return raw
+    bare = {key: value for key, value in raw.items() if key != "resources"}
+    return bare if after.resources is None else {**bare, "resources": on_wire(after.resources)}
+
+
+def _made(template: Raw, name: str, namespace: str) -> dict[str, Any]:
     metadata = template.get("metadata") or {}
     kept = {key: metadata[key] for key in ("labels", "annotations", "finalizers") if metadata.get(key)}
     return {

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, ref
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.model.detail import WITHHELD
+from kubectl_kres.model.detail import OF_TEMPLATES, WITHHELD
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
@@ -139,12 +139,16 @@ def _looking(store: Store) -> Look:
 
 
 def without_withheld(
-    bound: Sequence[Bound], request: Request, scene: PluginLookups
+    bound: Sequence[Bound], request: Request, scene: PluginLookups, added: frozenset[str] = frozenset()
 ) -> tuple[tuple[Bound, ...], list[str]]:
-    """The policies that ask for nothing that is not kept of a template, and what is said of the others that match."""
+    """The policies that ask for nothing that is not kept of a template, and what is said of the others that match.
+
+    ``added``: containers of which live pods alone tell.
+    """
+    withheld = WITHHELD | OF_TEMPLATES if added else WITHHELD
     kept, gaps = [], []
     for item in bound:
-        words = item.policy.words & WITHHELD
+        words = item.policy.words & withheld
         if not words:
             kept.append(item)
         elif matched(item.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:

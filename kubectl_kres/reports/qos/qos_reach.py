@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.admission.pod.qos import CONSIDERED, class_of
-from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
 from kubectl_kres.reports.common.manifest_edits import FieldEdit, ManifestEdit, applied, edit_of, written
@@ -39,13 +40,13 @@ class Reach(Record, frozen=True):
 
 
 class AdmittedPod(NamedTuple):
-    """A pod as written, and what admission made of it."""
+    """A pod as written, and what admission made of it; ``again``: what it would make of another manifest."""
 
     pod: Pod
     draft: Draft
     policies: Policies
     server: Server
-    live: bool = False
+    again: Callable[[Pod], tuple[Outcome, ...]]
 
 
 QosChange = list[ManifestEdit]
@@ -77,7 +78,7 @@ def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
 
 def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
     """What the server would say of the pod, empty if it is admitted; None if it is of another class."""
-    outcomes = admit(applied(case.pod, way), case.policies, case.server, journal=False, counted=case.live)
+    outcomes = case.again(applied(case.pod, way))
     if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
         return None
     return next((outcome.message for outcome in outcomes if not outcome.allowed), "")
@@ -87,13 +88,23 @@ def _leveling(edits: Iterable[FieldEdit]) -> bool:
     return any(edit.path.startswith("spec.resources") for edit in edits)
 
 
-def _slots(draft: Draft) -> list[Slot]:
-    return [draft.pod] if draft.pod is not None else [*draft.containers, *draft.inits]
+def _slots(case: AdmittedPod) -> list[Slot]:
+    """What the manifest can state amounts in, at its place there: what else admits may add containers anywhere."""
+    if case.draft.pod is not None:
+        return [case.draft.pod]
+    slots = {slot.name: slot for slot in (*case.draft.containers, *case.draft.inits)}
+    lists = (("containers", case.pod.spec.containers), ("initContainers", case.pod.spec.init_containers))
+    return [
+        Slot(f"spec.{key}[{index}]", slot.name, slot.role, slot.limits, slot.requests)
+        for key, containers in lists
+        for index, container in enumerate(containers or ())
+        if (slot := slots.get(container.name)) is not None
+    ]
 
 
 def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
     """Each slot made complete, with no more than is needed; all values written out; the pod level."""
-    slots = _slots(case.draft)
+    slots = _slots(case)
     for full in (False, True):
         yield [put for slot in slots for resource in CONSIDERED for put in _completed(case, slot, resource, full=full)]
     yield [put for slot in slots for resource in CONSIDERED for put in _both(case, slot, resource)]
@@ -150,7 +161,7 @@ def _given(slot: Slot, side: Side, resource: str) -> Quantity | None:
 
 def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
     """From Guaranteed one request below its limit; from nothing one request."""
-    slots = _slots(case.draft)
+    slots = _slots(case)
     limited = [(slot, resource) for slot in slots for resource in CONSIDERED if _given(slot, "limits", resource)]
     for slot, resource in limited[:_TRIED]:
         yield [ManifestEdit(slot.path, "requests", resource, _half(slot.limits[resource], resource), free=True)]
@@ -171,10 +182,7 @@ def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
 def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
     """Nothing written; where LimitRanges fill that in, a pod-level stanza without values, which hides it."""
     puts = [
-        ManifestEdit(slot.path, side, resource)
-        for slot in _slots(case.draft)
-        for side in SIDES
-        for resource in CONSIDERED
+        ManifestEdit(slot.path, side, resource) for slot in _slots(case) for side in SIDES for resource in CONSIDERED
     ]
     yield puts
     if case.draft.pod is None and case.server.on("PodLevelResources") and _refusal(case, "BestEffort", puts) is None:

@@ -8,6 +8,7 @@ from functools import partial
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet.cgroup_files import Machine
 from kubectl_kres.admission.kubelet.kernel import Driver, oom_score, unassigned
@@ -17,19 +18,17 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
-from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
+from kubectl_kres.reports.common.system import made_by, systems
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.explain.explain import Analysis, analyse, analysis_of
+from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
-from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.pod.pod_claims import with_claims
 from kubectl_kres.reports.pod.resource_view import signature
 from kubectl_kres.reports.qos.cgroups import Cgroups, machine_of, tree_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach
@@ -141,7 +140,8 @@ def quality(
     """
     analysis = analysis_of(store, subject, ask)
     maker = made_by(analysis)
-    unseen = tuple(unseen for unseen in _unseen(store, subject) if unseen.required or unseen.kind not in maker.assumed)
+    unread = _unseen(store, subject, ask)
+    unseen = tuple(unseen for unseen in unread if unseen.required or unseen.kind not in maker.assumed)
     quality = _brief(subject, analysis, ask.server, unseen)
     draft = analysis.outcomes[0].draft
     if quality is None or draft is None:
@@ -150,7 +150,11 @@ def quality(
     live, node = start.live, node_of(store, start.live) if start.live is not None else None
     machine = machine_of(node, version or 2, driver)
     running, stored = _running(live, draft, quality.live_class or quality.qos.name, ask.server)
-    case = AdmittedPod(start.pod, draft, known.policies, ask.server, live is not None)
+
+    def again(pod: Pod) -> tuple[Outcome, ...]:
+        return analysis_from(store, subject, ask, structs.replace(start, pod=pod), journal=False).outcomes
+
+    case = AdmittedPod(start.pod, draft, known.policies, ask.server, again)
     ways = partial(_reach, store, subject, ask, case, analysis)
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
@@ -171,12 +175,13 @@ def quality(
         (
             *supposed,
             *known.assumptions,
+            *analysis.assumed,
             *gates(live or start.pod, ask.server),
             *stated,
             *maker.remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal),
         ),
-        unseen,
-        not any(unseen.required for unseen in unseen),
+        quality.unseen,
+        quality.complete,
     )
 
 
@@ -189,28 +194,20 @@ def _reach(store: Store, subject: Subject, ask: Ask, case: AdmittedPod, analysis
 
 
 class QosAnswers:
-    """Answers for many objects, with the policies of each namespace parsed once."""
+    """Answers for many objects, in short: without a journal, ways to other classes and scores."""
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
-        self._known: dict[str, Known] = {}
         self._unseen: dict[str, tuple[Unseen, ...]] = {}
 
     def quality(self, subject: Subject) -> Quality | None:
-        """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
-        made = analysis_by_system(self._store, subject, self._ask, journal=False)
-        if made is not None:
-            return _brief(subject, made, self._ask.server)
-        space = subject.ref.namespace
-        if space not in self._known:
-            self._known[space] = policies(self._store, space, self._ask.server)
+        """Class, culprits and refusal. Raises what ``explain`` raises."""
+        analysis, space = analysis_of(self._store, subject, self._ask, journal=False), subject.ref.namespace
+        if analysis.system:
+            return _brief(subject, analysis, self._ask.server)
+        if space not in self._unseen:
             self._unseen[space] = tuple(unread(self._store, (Need("LimitRange", space),)))
-        start, known, unseen = start_of(self._store, subject), self._known[space], self._unseen[space]
-        server = self._ask.server
-        if subject.raw is not None:
-            return _brief(subject, analysis_of(self._store, subject, self._ask, journal=False), server, unseen)
-        analysis = with_claims(self._store, subject, analyse(start, known, self._ask, journal=False), server)
-        return _brief(subject, analysis, server, unseen)
+        return _brief(subject, analysis, self._ask.server, self._unseen[space])
 
 
 def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[Unseen, ...] = ()) -> Quality | None:
@@ -241,8 +238,8 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
         live_class=stored,
         alternatives=tuple(sorted(others)),
         refused=refused,
-        unseen=unseen,
-        complete=not unseen,
+        unseen=(*unseen, *analysis.unseen),
+        complete=not any(unseen.required for unseen in unseen),
     )
 
 
@@ -283,8 +280,8 @@ def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
         yield Score(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
 
 
-def _unseen(store: Store, subject: Subject) -> Iterator[Unseen]:
+def _unseen(store: Store, subject: Subject, ask: Ask) -> Iterator[Unseen]:
     """A node that nobody could ask for is told by the scores."""
-    for unseen in unread(store, needs_with_node(store, subject)):
+    for unseen in unread(store, needs_with_node(store, subject, seen=ask.seen)):
         if unseen.kind != "Node" or unseen.state != "unread":
             yield unseen

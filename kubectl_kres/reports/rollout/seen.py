@@ -51,8 +51,8 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     groups: dict[str, list[_Extra]] = {}
     for pod in pods:
         extra = _extra(pod, computed)
-        groups.setdefault(repr(extra), []).append(extra)
-    if not groups or list(groups) == [repr(_Extra())]:
+        groups.setdefault(_likeness(extra), []).append(extra)
+    if not groups or list(groups) == [_likeness(_Extra())]:
         return analysis
     analyses = [
         analysis if alike[0] == _Extra() else _of(again, start, alike[0], f"on {len(alike)} of {len(pods)} pods")
@@ -60,6 +60,12 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     ]
     outcomes = tuple(outcome for analysis in analyses for outcome in analysis.outcomes)
     return structs.replace(analyses[0], start=start, outcomes=outcomes)
+
+
+def _likeness(extra: _Extra) -> str:
+    """Pods that differ in the image of what they were given alone are alike."""
+    added = tuple((key, structs.replace(container, image="")) for key, container in extra.added)
+    return repr(structs.replace(extra, added=added))
 
 
 def _of(again: Callable[[Start], Analysis], start: Start, extra: _Extra, where: str) -> Analysis:
@@ -112,7 +118,7 @@ def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Ext
     for key, attribute, role in _LISTS:
         for item in getattr(live.spec, attribute) or ():
             if item.name not in computed:
-                added.append((key, structs.replace(item, image="", resize_policy=None)))
+                added.append((key, structs.replace(item, resize_policy=None)))
             elif as_made:
                 by_rule = {name for side in ("limits", "requests") for name in filled.get((role, item.name, side), ())}
                 values += _rewritten(key, item, computed[item.name], by_rule)
