@@ -94,4 +94,5 @@ LISTING = Listing(
     ref=lambda row: row.object,
     command=lambda session, namespace: session.command("check", namespace),
     hints=("explain", "faults"),
+    several="findings",
 )

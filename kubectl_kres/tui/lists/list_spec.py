@@ -35,7 +35,8 @@ class Listing(Struct, frozen=True):
     command: what prints the list. hints: keys in the footer beside the usual.
     scoped: it is of one namespace, if one was chosen. sums: it shows pods added up.
     also: what is read, too, as far as that is known by now. absent: what it means that the server has no such kind.
-    owner: what a row belongs to. part: what a row is where it is no object but a part of several.
+    owner: what a row belongs to. several: what rows are called; empty: as the list is.
+    part: what a row is where it is no object but a part of several.
     """
 
     names: tuple[str, ...]
@@ -60,6 +61,7 @@ class Listing(Struct, frozen=True):
     owner: Callable[[Any], Location | None] | None = None
     scoped: bool = True
     sums: bool = False
+    several: str = ""
     part: str = ""
 
     @property

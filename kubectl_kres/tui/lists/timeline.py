@@ -90,4 +90,5 @@ LISTING = Listing(
     ref=lambda row: row.entry.object,
     command=lambda session, namespace: session.command("timeline", namespace),
     hints=("explain", "faults"),
+    several="entries",
 )

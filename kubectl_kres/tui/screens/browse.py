@@ -359,12 +359,13 @@ class Browse(TablePane):
     def _counted(self, count: str) -> str:
         """How many rows of what, and whether more are to come."""
         number, blank, rest = count.partition(" so far")
-        what, part = self.listing.id, self.listing.part
+        what, part = self.listing.several or self.listing.id, self.listing.part
         if part:
             objects = sum(1 for _ in self.session.store.all(self.listing.kinds[0], self._namespace or None))
             of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
             return f"{number} {part if number == '1' else f'{part}s'}{of}{blank}{rest}"
-        return f"{number} {what.removesuffix('s') if number == '1' else what}{blank}{rest}"
+        single = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
+        return f"{number} {single if number == '1' else what}{blank}{rest}"
 
     def command(self) -> str:
         return self.listing.command(self.session, self._namespace)
