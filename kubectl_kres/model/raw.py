@@ -22,6 +22,9 @@ _QUANTITIES = frozenset({
 })  # fmt: skip
 
 
+_PLAIN = frozenset({str, int, float, bool})
+
+
 def decoded(raw: Raw, struct: type[T]) -> T:
     """The struct. As on the server, a null field is an absent one, and null in a list an empty item.
 
@@ -31,6 +34,8 @@ def decoded(raw: Raw, struct: type[T]) -> T:
 
 
 def _without_nulls(value: Any) -> Any:
+    if type(value) in _PLAIN:  # most are; to ask what is no mapping for it takes long
+        return value
     if isinstance(value, list):
         return [_without_nulls(item) for item in value]
     if not isinstance(value, Mapping):

@@ -36,6 +36,7 @@ from kubectl_kres.store.store import Store
 POOLED = ("ResourcePool", "ResourcePoolClaim", "Namespace")
 _NAME_LABEL = "kubernetes.io/metadata.name"
 _SELF = frozenset({"Namespace"})
+_NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
 #: Ends that are put into words; of more only the outermost.
 MOST_SHOWN = 32
 #: States that are looked at over all namespaces of a change, and at least in each.
@@ -135,13 +136,15 @@ class Course:
         *,
         settled: bool = True,
         most: int = MOST_STATES,
+        emptied: bool = False,
     ) -> None:
         """``spaces``: the namespaces that are looked at, besides those of the steps.
 
-        ``settled`` False: what was read is not played on before the change; it is taken for a rest. ``most``: states
-        that are looked at in a namespace before orders are drawn.
+        ``emptied``: what a namespace has most of is taken out of the store once it was played, so that less memory is
+        used. ``settled`` False: what was read is not played on before the change; it is taken for a rest.
+        ``most``: states that are looked at in a namespace before orders are drawn.
         """
-        self.most = most
+        self.most, self.emptied = most, emptied
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
         self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
@@ -178,6 +181,8 @@ class Course:
             old, new = (namespace, rest), (namespace, ends)
             yield space, Side({space: old}, self.pools_before), Side({space: new}, self.pools)
             self._gaps.update(namespace.tables.gaps)
+            for kind in _NUMEROUS if self.emptied else ():
+                self.store.empty(kind, space)
 
 
 def carried_out(

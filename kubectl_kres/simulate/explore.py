@@ -41,6 +41,8 @@ class Explorer:
         self.tables = requests.tables
         self._limits_of: dict[int, tuple[int | None, ...]] = {}
         self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
+        self._numbers: dict[Any, int] = {}
+        self._numbered: dict[int, tuple[Any, int]] = {}
 
     def ends(self, starts: Sequence[State], *, between: bool) -> Ends:
         """``between``: also those where controllers act between two steps, or before a quota's controller does."""
@@ -54,22 +56,33 @@ class Explorer:
         return Ends(tuple(states), len(usual), complete and all_of_them)
 
     def _reached(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
-        seen: set[State] = set()
+        seen: set[Any] = set()
         ends: dict[State, None] = {}
         stack = list(reversed(starts))
         while stack:
             state = stack.pop()
-            if state in seen:
+            mark = self._mark(state)
+            if mark in seen:
                 continue
             if len(seen) >= most:
                 return list(ends), False
-            seen.add(state)
+            seen.add(mark)
             following = self._next(state, between=between)
             if following:
                 stack.extend(following)
             else:
                 ends[state] = None
         return list(ends), True
+
+    def _mark(self, state: State) -> Any:
+        """Equal for equal states. To hash all workloads of each takes long: most are those of the state before it."""
+        marks = []
+        for item in state.workloads:
+            known = self._numbered.get(id(item))
+            if known is None:
+                known = self._numbered[id(item)] = item, self._numbers.setdefault(item, len(self._numbers))
+            marks.append(known[1])
+        return state._replace(workloads=()), tuple(marks)
 
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.model.pod import Container, PodSpec
 from kubectl_kres.model.raw import Raw
@@ -25,23 +26,48 @@ _ENCODE = msgspec.json.Encoder().encode
 class JudgedPods:
     """Answers by what decides and by what of a template is looked at.
 
-    Only of templates that the server took already: their names are valid, and every answer here admits the pod, so that
-    no name stands in it but those of the containers.
+    Only of templates that the server took already: their names are valid. No name stands in an answer that admits the
+    pod but those of the containers; one that refuses it begins with the pod's.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[bytes, bytes], tuple[Stored, ...]] = {}
+        self._refused: dict[tuple[bytes, bytes, bytes], tuple[str, tuple[Outcome, ...]]] = {}
 
-    def get(self, deciding: bytes, template: Raw) -> tuple[Stored, ...]:
-        """Every way in which the pod is stored; empty where it is not known."""
-        known = self._known.get((deciding, _likeness(template)), ())
-        return tuple((_named(stored, template), request) for stored, request in known)
+    def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
+        """Every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
+        likeness = _likeness(template)
+        known = self._known.get((deciding, likeness), ())
+        stored = tuple((_named(stored, template), request) for stored, request in known)
+        namesake, refused = self._refused.get((deciding, likeness, _names(template)), ("", ()))
+        return stored, tuple(_told_of(pod, namesake, outcome) for outcome in refused)
 
-    def put(self, deciding: bytes, template: Raw, pairs: Iterable[Stored]) -> None:
-        """What was found of a template whose pod is admitted, whatever the order of LimitRanges."""
-        if len(self._known) >= _KEPT:
+    def put(
+        self, deciding: bytes, template: Raw, pod: str, pairs: Iterable[Stored], refused: Iterable[Outcome]
+    ) -> None:
+        """What was found of a template whose pod is admitted or refused, whatever the order of LimitRanges."""
+        if len(self._known) + len(self._refused) >= _KEPT:
             self._known.clear()
-        self._known[deciding, _likeness(template)] = tuple(pairs)
+            self._refused.clear()
+        stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
+        if stored and not outcomes:
+            self._known[deciding, _likeness(template)] = stored
+        elif outcomes and not stored:
+            self._refused[deciding, _likeness(template), _names(template)] = pod, outcomes
+
+
+def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
+    """A refusal of one pod as another one is told it."""
+    refusal = outcome.refusal
+    if refusal is None:
+        return outcome
+    message = refusal.message.replace(f'"{namesake}"', f'"{pod}"', 1)
+    return replace(outcome, refusal=replace(refusal, message=message))
+
+
+def _names(template: Raw) -> bytes:
+    spec = template.get("spec") or {}
+    return _ENCODE([[item.get("name") for item in spec.get(group) or ()] for group in _GROUPS])
 
 
 def _likeness(template: Raw) -> bytes:

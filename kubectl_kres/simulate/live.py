@@ -98,24 +98,27 @@ class _Reading:
         self._shapes: dict[bytes, int] = {}
         self._same: dict[tuple[int, int], int] = {}
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
-        self._finished: dict[Key, list[int]] = defaultdict(list)
 
     def state(self) -> State:
         state = self.start
-        shapes = self.tables.shapes
+        present: dict[int, int] = defaultdict(int)
+        ended: dict[int, int] = defaultdict(int)
         for pod in self.store.all("Pod", self.name):
             shape = self._shape(pod)
             owner = _owner(pod)
             key = (owner.kind, owner.name) if owner is not None else ("Pod", pod.metadata.name)
             if pod.status.phase in _ENDED:
-                state = state.charged(self.tables.finished_cost(shape))
-                self._finished[key].append(shape)
+                ended[shape] += 1
             else:
-                state = state.charged(shapes[shape].cost)
+                present[shape] += 1
                 if pod.metadata.deletion_timestamp is None:
                     self._pods[key].append((pod, shape))
                     if key[0] not in CONTROLLED:
                         self.others.setdefault(key, []).append(shape)
+        for shape, number in present.items():
+            state = state.charged(self.tables.shapes[shape].cost, number)
+        for shape, number in ended.items():
+            state = state.charged(self.tables.finished_cost(shape), number)
         workloads = tuple(self._workloads())
         sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
         state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
@@ -283,16 +286,19 @@ class Lean:
 
     def __init__(self) -> None:
         self._parts: dict[tuple[bytes, str], tuple[PodSpec, PodStatus]] = {}
+        self._owners: dict[OwnerReference, tuple[OwnerReference]] = {}
+        self._namespaces: dict[str, str] = {}
 
     def __call__(self, pod: Pod) -> Pod:
         spec, status = self._parts.setdefault((_told_apart(pod), pod.status.phase), (pod.spec, pod.status))
         meta = pod.metadata
         revision = (meta.labels or {}).get(_REVISION)
         owner = _owner(pod)
+        namespace = self._namespaces.setdefault(meta.namespace, meta.namespace)
         kept = Metadata(
-            meta.name, meta.namespace, labels={_REVISION: revision} if revision is not None else None,
-            creation_timestamp=meta.creation_timestamp, deletion_timestamp=meta.deletion_timestamp,
-            owner_references=(owner,) if owner is not None else None,
+            meta.name, namespace, labels={_REVISION: revision} if revision is not None else None,
+            deletion_timestamp=meta.deletion_timestamp,
+            owner_references=self._owners.setdefault(owner, (owner,)) if owner is not None else None,
         )  # fmt: skip
         return Pod(metadata=kept, spec=spec, status=status)
 

@@ -91,16 +91,21 @@ class Controllers:
         self.tables, self.kubelet = tables, kubelet
         #: Workloads whose controllers have nothing to do, by identity: of many only few are looked at in each state.
         self._idle: dict[int, tuple[WorkloadState, bool]] = {}
+        self._last: tuple[object, list[int]] = ((), [])
 
     def active(self, state: State) -> list[int]:
         """The places of the workloads whose controllers would do something, whatever room there is."""
-        known, result = self._idle, []
+        if state.workloads is self._last[0]:
+            return self._last[1]
+        known = self._idle
+        result: list[int] = []
         for place, (_, workload) in enumerate(state.workloads):
             outcome = known.get(id(workload))
             if outcome is None:
                 outcome = known[id(workload)] = workload, self._is_idle(workload)
             if not outcome[1]:
                 result.append(place)
+        self._last = state.workloads, result
         return result
 
     def _is_idle(self, workload: WorkloadState) -> bool:

@@ -38,9 +38,8 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
             number = sum(many for _, many in shapes_of(workload))
             yield _next(namespace, state, key, shapes, number, wanted, workload)
     controlled = {key for key, _ in state.workloads}
-    for key, raw in sorted(world.objects.items(), key=lambda item: item[0]):
-        template = template_raw(raw)
-        if key not in controlled and key not in known and template and key[0] != "Pod":
+    for key in sorted(key for key in world.objects if key not in controlled and key not in known and key[0] != "Pod"):
+        if template_raw(world.objects[key]):
             other = namespace.others.get(key, ())
             yield _next(namespace, state, key, other, len(other), len(other))
 

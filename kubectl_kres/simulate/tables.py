@@ -22,7 +22,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
-from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
+from kubectl_kres.simulate.shapes import SUFFIX, Cost, Measures, Shape, pod_of, pruned, without_quotas
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw
 
 _COUNTED_ALONE = "count/pods"
@@ -46,6 +46,18 @@ class Template:
         if self._key is None:
             self._key = template_key(self.raw)
         return self._key
+
+    @property
+    def pod_name(self) -> str:
+        """The name of the pod that a controller makes of it, with what stands for its random end."""
+        return f"{self.owner[1]}{SUFFIX}"
+
+    def is_like(self, other: Template) -> bool:
+        """Whether a controller takes them for the same. Mostly the images tell already, with less work."""
+        return self._images() == other._images() and self.key == other.key
+
+    def _images(self) -> list[Any]:
+        return [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
 
     def pod(self) -> Pod:
         """The pod that a controller makes of it, under a generated name."""
@@ -97,7 +109,7 @@ class Tables:
         if number is None:
             numbers, new = self._templates_of.setdefault(owner, []), Template(owner, raw, whole=whole)
             # A workload mostly has one: then nothing has to be compared.
-            number = next((number for number in numbers if self.templates[number].key == new.key), len(self.templates))
+            number = next((number for number in numbers if self.templates[number].is_like(new)), len(self.templates))
             if number == len(self.templates):
                 self.templates.append(new)
                 numbers.append(number)
@@ -147,9 +159,8 @@ class Tables:
             kind, name = result.owner
             self.gaps[f"what rejects pods of {kind} {name} is not asked about its other template"] = None
         shared = not result.whole and template not in self._rejected and self.plugins(world) is None
-        stored = self.judged.get(world.admitting, result.raw) if shared else ()
-        refused: tuple[Outcome, ...] = ()
-        if not stored:
+        stored, refused = self.judged.get(world.admitting, result.raw, result.pod_name) if shared else ((), ())
+        if not stored and not refused:
             pod = result.pod()
             outcomes = self.outcomes(template, world, without_quotas(world.policies))
             stored = tuple(
@@ -157,8 +168,8 @@ class Tables:
                 for outcome in outcomes if outcome.allowed
             )  # fmt: skip
             refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
-            if shared and not refused:
-                self.judged.put(world.admitting, result.raw, stored)
+            if shared:
+                self.judged.put(world.admitting, result.raw, result.pod_name, stored, refused)
         return tuple(dict.fromkeys(map(self._shape_of, stored))), refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:

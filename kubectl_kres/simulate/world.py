@@ -39,7 +39,7 @@ class World:
         self.objects, self.whole = objects, whole
         self._policies: Policies | None = None
         self._quotas: list[ResourceQuota] | None = None
-        self._deciding: tuple[tuple[Key, int], ...] | None = None
+        self._deciding: str | None = None
         self._admitting: bytes | None = None
 
     @classmethod
@@ -84,11 +84,11 @@ class World:
         return self._policies
 
     @property
-    def deciding(self) -> tuple[tuple[Key, int], ...]:
-        """What tells worlds apart in which pods are stored differently."""
+    def deciding(self) -> str:
+        """What tells worlds apart in which pods are stored differently. A text, since that is hashed only once."""
         if self._deciding is None:
             result = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
-            self._deciding = tuple(sorted(result))
+            self._deciding = repr(sorted(result))
         return self._deciding
 
     @property

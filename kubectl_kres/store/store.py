@@ -130,6 +130,11 @@ class Store:
             for need in self._by_place.pop((kind, namespace, name), ()):
                 del self._coverage[need]
 
+    def empty(self, kind: str, namespace: str) -> None:
+        """Drop the objects of a kind in one namespace. That they were read stays known."""
+        self._changed(kind)
+        self._objects.get(kind, {}).pop(namespace, None)
+
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
 

@@ -51,3 +51,16 @@ def test_the_second_of_two_that_are_alike_is_not_asked_for(monkeypatch):
     monkeypatch.setattr(Tables, "outcomes", None)
     shapes, _ = _answer(Tables(Server(), (), judged), _deployment("api", {}, {}), world)
     assert [one["name"] for one in shapes[0]["containers"]] == ["api-main", "side-of-api"]
+
+
+def test_the_second_of_two_that_are_refused_alike_is_refused_under_its_own_name(monkeypatch):
+    *_, world = _worlds()
+    main, judged = {"limits": {"cpu": "3"}}, JudgedPods()
+    first = _deployment("web", main, {})
+    second = _deployment("web", main, {})
+    second["metadata"]["name"] = "api"
+    expected = [_answer(Tables(Server()), raw, world) for raw in (first, second)]
+    assert expected[0] != expected[1]
+    assert _answer(Tables(Server(), (), judged), first, world) == expected[0]
+    monkeypatch.setattr(Tables, "outcomes", None)
+    assert _answer(Tables(Server(), (), judged), second, world) == expected[1]

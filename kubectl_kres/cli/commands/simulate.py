@@ -86,7 +86,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
-            course = Course(store, steps, ask.server, looked)
+            course = Course(store, steps, ask.server, looked, emptied=True)
             change_report = _noted(report_of(course), store, spaces, assumptions, not_played(wanted))
         return _shown(options, items, tally, source, change_report, store.origin)
 
