@@ -178,7 +178,9 @@ def check(
     ]
 
 
-def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool = False) -> list[Answer[QuotaReport]]:
+def quota(
+    cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False, by: str = "", recount: bool = False
+) -> list[Answer[QuotaReport]]:
     """The quotas of a namespace: hard, used, left. ``by``: pod, workload or another word of ``--by``, who uses them.
 
     ``recount``: whether the status is what the objects come to.
@@ -189,9 +191,9 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
     from kubectl_kres.reports.quota.quota_report import quota_reports
     from kubectl_kres.store.coverage import Need
 
-    space, reading = namespace or cluster.namespace or "default", cluster.reading()
+    space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     _list(reading, Need("ResourceQuota", space))
-    quotas, ask = list(reading.store.all("ResourceQuota", space)), ask_of(reading.store, "")
+    quotas, ask = list(reading.store.all("ResourceQuota", space or None)), ask_of(reading.store, "")
     if by or recount:
         reading.fill(counting_needs(quotas, ask.server, space))
     if by == "workload":
@@ -202,7 +204,7 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
     ]
 
 
-def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
+def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[Denied]]:
     """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them admitted."""
     from kubectl_kres.api.asking import ask_of, complete
     from kubectl_kres.model.kinds import BY_KIND
@@ -211,16 +213,19 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
     from kubectl_kres.reports.common.subject import Subject
     from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota import denied as denying
+    from kubectl_kres.store.coverage import Need
     from kubectl_kres.store.store import Store
 
-    space, reading = namespace or cluster.namespace or "default", cluster.reading()
+    space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))
+    for kind in denying.KINDS:
+        _list(reading, Need(kind, space))
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, ask = reading.store, ask_of(reading.store, "")
     chosen = [
-        ObjectRef(kind, item.metadata.name, space)
+        ObjectRef(kind, item.metadata.name, item.metadata.namespace)
         for kind in denying.KINDS
-        for item in store.all(kind, space)
+        for item in store.all(kind, space or None)
         if denying.stands_alone(item)
     ]
     waiting = [ref for ref, _ in denying.waiting_objects(store, space)]
@@ -235,7 +240,7 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
     ]
 
 
-def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
+def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[ClaimReport]]:
     """The claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others wait."""
     from kubectl_kres.render.capsule import claim as render
     from kubectl_kres.reports.capsule.claim.claims import Claims
@@ -243,10 +248,10 @@ def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
     from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
     from kubectl_kres.store.coverage import Need
 
-    space, reading = namespace or cluster.namespace or "default", cluster.reading()
+    space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     _list(reading, Need("ResourcePoolClaim", space))
     tried: set[Need] = set()
-    while new := [need for need in claims_needs(reading.store, (space,)) if need not in tried]:
+    while new := [need for need in claims_needs(reading.store, (space,) if space else ()) if need not in tried]:
         tried.update(new)
         reading.fill(new)
     making = Claims(PoolIndex(reading.store))
@@ -257,8 +262,17 @@ def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
             reading.store.origin,
             lambda value, width: render.lines(value, width=width),
         )
-        for resource_pool_claim in reading.store.all("ResourcePoolClaim", space)
+        for resource_pool_claim in reading.store.all("ResourcePoolClaim", space or None)
     ]
+
+
+def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:
+    """The namespace that is asked about; empty: all. Raises UsageError where both are named."""
+    if not all_namespaces:
+        return namespace or cluster.namespace or "default"
+    if namespace:
+        raise UsageError(f"namespace {namespace} and all_namespaces exclude each other")
+    return ""
 
 
 def _list(reading: Any, need: Any) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kubectl_kres import __version__, api
 from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.mcp.shrink import text_of
 from kubectl_kres.mcp.tools import TOOLS, Open, answered
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ _INSTRUCTIONS = (
 def available() -> None:
     """Raises UsageError where the SDK is not installed."""
     try:
-        import mcp.server.lowlevel  # noqa: F401, whether the extra is installed
+        import mcp.server.lowlevel
+        import mcp.server.stdio  # noqa: F401, whether the extra is installed
     except ImportError as error:
         hint = "pipx install 'kubectl-kres[mcp]', or uv tool install 'kubectl-kres[mcp]'; archives do not hold it"
         raise UsageError("kubectl kres mcp needs the package mcp, which is not installed", hint=hint) from error
@@ -49,9 +50,9 @@ def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
                 result, failed = answered(name, arguments, cluster, contexts), False
             except KresError as error:
                 result, failed = {"error": error.message[:1000], "hint": error.hint[:1000]}, True
-        text = json.dumps(result, ensure_ascii=True)
-        content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
-        return types.CallToolResult(content=content, structured_content=None if failed else result, is_error=failed)
+        # Once, and as text, which every client shows to its model; structured content would have to repeat it there.
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=text_of(result))]
+        return types.CallToolResult(content=content, is_error=failed)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         reads = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)

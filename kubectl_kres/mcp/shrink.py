@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-#: Bytes of an answer as JSON, at most.
+#: Bytes of an answer on the wire, at most: the whole message, in which the answer is a text of JSON.
 LIMIT = 8192
+#: Bytes of the message around the text.
+_AROUND = 192
 
 #: Left out of every answer: how it came about, step by step.
 _ALWAYS = ("journal", "steps", "edits", "locate")
@@ -35,8 +37,13 @@ def shrunk(answer: dict[str, Any], limit: int = LIMIT) -> dict[str, Any]:
     return {**result, **({"leftOut": list(left)} if left else {})}
 
 
+def text_of(answer: Any) -> str:
+    """The answer as JSON, with all but ASCII escaped, on one line and without a blank that says nothing."""
+    return json.dumps(answer, ensure_ascii=True, separators=(",", ":"))
+
+
 def _size(value: Any, left: dict[str, None]) -> int:
-    return len(json.dumps({"leftOut": list(left), "answer": value}, ensure_ascii=True).encode())
+    return _AROUND + len(json.dumps(text_of({"leftOut": list(left), "answer": value})))
 
 
 def _without(item: Any, keys: Sequence[str], left: dict[str, None]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from kubectl_kres.api.asking import ObjectName
 from kubectl_kres.api.plain import plain
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.mcp.shrink import LIMIT, shrunk
+from kubectl_kres.mcp.shrink import LIMIT, shrunk, text_of
 
 #: Gives the cluster of a context. Raises KresError.
 Open = Callable[[str], api.Cluster]
@@ -30,22 +31,24 @@ _OBJECT = {
 
 
 class Tool(NamedTuple):
-    """``answer`` takes the cluster, the namespace and the other arguments."""
+    """``answer`` takes the cluster, the namespace and the other arguments. ``wide``: without a namespace, which is
+    empty then, it is about all of them.
+    """
 
     name: str
     text: str
     properties: Mapping[str, Any]
-    required: tuple[str, ...]
+    wide: bool
     answer: Callable[[api.Cluster, str, Mapping[str, Any]], dict[str, Any]]
 
     def schema(self, contexts: Iterable[str]) -> dict[str, Any]:
         """The JSON Schema of the arguments. ``contexts``: those that may be asked."""
         context = {"type": "string", "enum": list(contexts), "description": "the cluster to ask; never guessed"}
-        namespace = {**_WORD, "description": "the namespace"}
+        namespace = {**_WORD, "description": f"the namespace{'; without it all of them' * self.wide}"}
         return {
             "type": "object",
             "properties": {"context": context, "namespace": namespace, **self.properties},
-            "required": ["context", "namespace", *self.required],
+            "required": ["context", *["namespace"] * (not self.wide)],
             "additionalProperties": False,
         }
 
@@ -88,16 +91,17 @@ def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]
 
 
 def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {"items": [answer.to_dict() for answer in api.claims(cluster, namespace)]}
+    return {"items": [answer.to_dict() for answer in api.claims(cluster, namespace, all_namespaces=not namespace)]}
 
 
 def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Parts that cannot be read are named, with the server's words."""
     result: dict[str, Any] = {}
+    asked: Any = {"namespace": namespace, "all_namespaces": not namespace}
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "refused": lambda: [_refused(answer) for answer in api.denied(cluster, namespace)],
-        "fullQuotas": lambda: [use for answer in api.quota(cluster, namespace) for use in _full(answer.to_dict())],
-        "waitingClaims": lambda: [_waiting(claim) for claim in api.claims(cluster, namespace) if claim.report.waits],
+        "refused": lambda: [_refused(answer) for answer in api.denied(cluster, **asked)],
+        "fullQuotas": lambda: [use for answer in api.quota(cluster, **asked) for use in _full(answer.to_dict())],
+        "waitingClaims": lambda: [_waiting(claim) for claim in api.claims(cluster, **asked) if claim.report.waits],
     }
     for name, part in parts.items():
         try:
@@ -114,14 +118,14 @@ def _refused(answer: api.Answer[Any]) -> dict[str, Any]:
         "subject": result["subject"],
         "outcome": verdict.get("outcome", ""),
         "message": verdict.get("message", ""),
-        "remedies": result.get("remedies", []),
+        "remedies": [{key: value for key, value in remedy.items() if value} for remedy in result.get("remedies", ())],
     }
 
 
 def _full(quota: dict[str, Any]) -> Iterable[dict[str, Any]]:
     for use in quota.get("uses", ()):
         if use.get("over") or use.get("percent", 0) >= FULL:
-            yield {"quota": quota["subject"]["name"], **use}
+            yield {"quota": quota["subject"], **use}
 
 
 def _waiting(answer: api.Answer[Any]) -> dict[str, Any]:
@@ -135,14 +139,14 @@ TOOLS = (
         "Why a pod, or the next pod of a workload or TaskRun, gets its requests and limits, whether it is admitted, "
         "which quota, LimitRange or policy refuses it, and what to change.",
         _OBJECT,
-        (),
+        False,
         _explain,
     ),
     Tool(
         "fit",
         "How many more pods of a workload the quotas have room for, and whether its rolling update goes through.",
         _OBJECT,
-        (),
+        False,
         _fit,
     ),
     Tool(
@@ -153,28 +157,29 @@ TOOLS = (
             "scale": {**_WORD, "description": "TYPE/NAME=N"},
             "delete": {**_WORD, "description": "TYPE/NAME"},
         },
-        (),
+        False,
         _simulate,
     ),
     Tool(
         "claims",
-        "The claims on Capsule's resource pools in a namespace, and why those wait that wait.",
+        "The claims on Capsule's resource pools in a namespace or in the whole cluster, and why those wait that wait.",
         {},
-        (),
+        True,
         _claims,
     ),
     Tool(
         "overview",
-        "What is wrong in a namespace: workloads whose pods are refused, quotas nearly full, claims that wait.",
+        "What is wrong in a namespace or in the whole cluster: workloads whose pods are refused, quotas nearly full, "
+        "claims that wait.",
         {},
-        (),
+        True,
         _overview,
     ),
 )
 
 
 def answered(name: str, arguments: Mapping[str, Any], opened: Open, contexts: Iterable[str]) -> dict[str, Any]:
-    """The answer of a tool, in at most LIMIT bytes as JSON. Raises KresError."""
+    """The answer of a tool, in at most LIMIT bytes on the wire. Raises KresError."""
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
         raise UsageError(f"there is no tool {name[:80]!r}")
@@ -182,11 +187,10 @@ def answered(name: str, arguments: Mapping[str, Any], opened: Open, contexts: It
     if unknown := sorted(arguments.keys() - schema["properties"].keys()):
         raise UsageError(f"{name} takes no {unknown[0][:80]}")
     if lacking := [key for key in schema["required"] if not arguments.get(key)]:
-        raise UsageError(f"{lacking[0]} is required: which cluster and namespace is meant is never guessed")
-    context, namespace = str(arguments["context"]), str(arguments["namespace"])
+        raise UsageError(f"{lacking[0]} is required: what is meant is never guessed")
+    context, namespace = str(arguments["context"]), str(arguments.get("namespace") or "")
     if context not in schema["properties"]["context"]["enum"]:
         raise UsageError(f"there is no context {context[:80]!r}; there are {', '.join(contexts)}")
     result = tool.answer(opened(context), namespace, arguments)
-    head = {"note": NOTE, "context": context, "namespace": namespace}
-    room = LIMIT - len(str(head)) - 64
-    return {**head, **shrunk(result, room)}
+    head = {"note": NOTE, "context": context, "namespace": namespace or "all namespaces"}
+    return {**head, **shrunk(result, LIMIT - len(json.dumps(text_of(head))))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from cli.running import Kres
 
 from kubectl_kres import api as python
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.mcp.shrink import LIMIT, shrunk
+from kubectl_kres.mcp.shrink import LIMIT, shrunk, text_of
 from kubectl_kres.mcp.tools import NOTE, TOOLS, answered
 
 PROGRAM = "from kubectl_kres.cli.main import entry; import sys; sys.argv[0] = 'kubectl-kres'; sys.exit(entry())"
@@ -45,6 +46,13 @@ def talked(use: Use, *words: str, env: dict[str, str] | None = None) -> Any:
     return anyio.run(run)
 
 
+def body(found: Any) -> Any:
+    """The answer: one text of JSON, and nothing beside it."""
+    (content,) = found.content
+    assert found.structured_content is None
+    return json.loads(content.text)
+
+
 def called(name: str, *words: str, env: dict[str, str] | None = None, **arguments: str) -> Any:
     async def use(client: mcp.Client) -> Any:
         return await client.call_tool(name, arguments)
@@ -64,43 +72,77 @@ def test_tools_are_listed_as_reading():
     )
     for tool in tools:
         assert tool.annotations.read_only_hint is True and tool.annotations.destructive_hint is False
-        assert {"context", "namespace"} <= set(tool.input_schema["required"])
+        wide = tool.name in {"claims", "overview"}
+        assert tool.input_schema["required"] == ["context"] + ["namespace"] * (not wide)
         assert tool.input_schema["properties"]["context"]["enum"] == ["demo"]
 
 
 def test_explain_on_the_demo():
     found = called("explain", "--demo", context="demo", namespace="checkout", object="deploy/checkout")
-    answer = found.structured_content
+    answer = body(found)
     assert not found.is_error
-    assert json.loads(found.content[0].text) == answer
     assert (answer["note"], answer["context"]) == (NOTE, "demo")
     assert answer["verdict"]["outcome"] == "refused" and answer["remedies"]
     assert "steps" in answer["leftOut"] and "journal" not in answer
-    assert len(found.content[0].text.encode()) <= LIMIT
 
 
-def test_all_tools_on_the_demo_are_short():
-    async def use(client: mcp.Client) -> Any:
-        return [
-            await client.call_tool(name, {"context": "demo", "namespace": space, **more})
-            for name, space, more in (
-                ("explain", "checkout", {"object": "deploy/fraud-model"}),
-                ("explain", "ci", {"object": "taskrun/integration-12"}),
-                ("fit", "checkout", {"object": "deploy/checkout"}),
-                ("simulate", "shop", {"scale": "deploy/cart=9"}),
-                ("claims", "ml-training", {}),
-                ("overview", "checkout", {}),
-                ("overview", "ci", {}),
-                ("overview", "ml-serving", {}),
-            )
-        ]
+CALLS = (
+    ("explain", {"namespace": "checkout", "object": "deploy/checkout"}),
+    ("explain", {"namespace": "checkout", "object": "deploy/fraud-model"}),
+    ("explain", {"namespace": "ci", "object": "taskrun/integration-12"}),
+    ("fit", {"namespace": "checkout", "object": "deploy/checkout"}),
+    ("simulate", {"namespace": "shop", "scale": "deploy/cart=9"}),
+    ("claims", {"namespace": "ml-training"}),
+    ("claims", {}),
+    ("overview", {"namespace": "checkout"}),
+    ("overview", {"namespace": "ci"}),
+    ("overview", {}),
+)
 
-    found = talked(use, "--demo")
-    assert [one.is_error for one in found] == [False] * 8
-    assert max(len(one.content[0].text.encode()) for one in found) <= LIMIT
-    *_, overview, runs, _ = (one.structured_content for one in found)
-    assert {one["subject"]["name"] for one in overview["refused"]} >= {"checkout"}
-    assert [one["subject"]["name"] for one in runs["refused"]] == ["integration-12"]
+
+def test_answers_are_short_on_the_wire():
+    """What the process writes, line by line, without a client that could hide what is sent twice."""
+    first = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages = [
+        {"id": 0, "method": "initialize", "params": first},
+        {"method": "notifications/initialized"},
+        *(
+            {"id": at, "method": "tools/call", "params": {"name": name, "arguments": {"context": "demo", **arguments}}}
+            for at, (name, arguments) in enumerate(CALLS, 1)
+        ),
+    ]
+    command = [sys.executable, "-c", PROGRAM, "mcp", "--demo"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        lines = []
+        for message in messages:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            process.stdin.flush()
+            if "id" in message:
+                lines.append(process.stdout.readline())
+        process.stdin.close()
+    _, *answers = lines
+    assert [len(line) for line in answers if len(line) > LIMIT] == []
+    bodies = [json.loads(json.loads(line)["result"]["content"][0]["text"]) for line in answers]
+    for line, answer in zip(answers, bodies, strict=True):
+        assert line.decode().count(NOTE) == 1 and answer["note"] == NOTE
+    *_, space, runs, everywhere = bodies
+    assert {refused["subject"]["name"] for refused in space["refused"]} >= {"checkout"}
+    assert [refused["subject"]["name"] for refused in runs["refused"]] == ["integration-12"]
+    assert everywhere["namespace"] == "all namespaces"
+    assert {"checkout", "staging"} <= {refused["subject"]["namespace"] for refused in everywhere["refused"][:5]}
+
+
+def test_the_whole_cluster_is_what_its_namespaces_come_to():
+    demo = python.demo()
+    everywhere = answered("overview", {"context": "demo"}, lambda _context: demo, ("demo",))
+    spaces = {answer.report.subject.namespace for answer in python.denied(demo, all_namespaces=True)}
+    by_space = [answer.to_dict() for space in sorted(spaces) for answer in python.denied(demo, space)]
+    both = [answer.to_dict() for answer in python.denied(demo, all_namespaces=True)]
+    assert sorted(by_space, key=str) == sorted(both, key=str) and len(both) == 8
+    assert everywhere["waitingClaims"] and all(full["quota"]["namespace"] for full in everywhere["fullQuotas"][:5])
+    with pytest.raises(KresError, match="exclude each other"):
+        python.quota(demo, "shop", all_namespaces=True)
 
 
 def test_of_a_cluster_only_gets(api: Api, tmp_path: Path):
@@ -131,9 +173,9 @@ def test_of_a_cluster_only_gets(api: Api, tmp_path: Path):
 
     found = talked(use, env=env)
     assert [one.is_error for one in found] == [False] * 5, [one.content for one in found]
-    assert "maximum memory usage per Container is 1Gi" in json.dumps(found[0].structured_content)
-    assert found[2].structured_content["fullQuotas"][0]["percent"] == 87
-    assert "exceeded quota: team" in json.dumps(found[4].structured_content)
+    assert "maximum memory usage per Container is 1Gi" in json.dumps(body(found[0]))
+    assert body(found[2])["fullQuotas"][0]["percent"] == 87
+    assert "exceeded quota: team" in json.dumps(body(found[4]))
     assert methods and set(methods) == {"GET"}
     assert not any("secrets" in path for path in api.asked)
 
@@ -190,7 +232,7 @@ def test_any_answer_gets_short_enough(size: int):
         "items": [{"subject": f"s{number}", "text": "x" * (size % 997)} for number in range(size // 10)],
     }
     found = shrunk(answer)
-    assert len(json.dumps(found).encode()) <= LIMIT
+    assert len(json.dumps(text_of(found))) <= LIMIT
     assert found["verdict"]["outcome"] == "refused"
     assert "journal" in found["leftOut"]
 

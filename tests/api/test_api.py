@@ -338,6 +338,14 @@ print(used.ru_utime + used.ru_stime, *sys.modules)
 """
 
 
+def test_workloads_that_may_not_be_read_are_not_taken_for_none(api: Api):
+    api.denied = {"deployments"}
+    with pytest.raises(Forbidden, match="deployments is forbidden"):
+        kres.denied(kres.open_cluster(namespace="shop"))
+    with pytest.raises(Forbidden, match="deployments is forbidden"):
+        kres.denied(kres.open_cluster(namespace="shop"), all_namespaces=True)
+
+
 def test_importing_it_is_cheap():
     """Of several runs the best: others only show what else the machine does."""
     runs = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import DEMO, SNAPSHOT, Options
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.uncollected import uncollected
 from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         raise UsageError(f"mcp takes no arguments, not {' '.join(words)}")
     if options.demo and options.snapshot:
         raise UsageError("--demo and --snapshot exclude each other")
-    server.available()
+    with uncollected():
+        server.available()
     contexts = _contexts(options)
 
     def opened(context: str) -> Cluster:
@@ -63,9 +65,9 @@ command = Command(
     "mcp",
     run,
     text="""
-        Answer agents over the Model Context Protocol, on standard input and output: the tools explain, fit, claims and
-        overview. They only read, each call names the context and the namespace it asks about, and an answer has at
-        most 8 kB. No port is opened.
+        Answer agents over the Model Context Protocol, on standard input and output: the tools explain, fit,
+        simulate, claims and overview. They only read; each call names the context and the namespace it asks about,
+        claims and overview without one answer for all. An answer has at most 8 kB. No port is opened.
 
         It needs the extra package: pipx install 'kubectl-kres[mcp]'.
         """,
