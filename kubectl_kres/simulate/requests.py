@@ -9,6 +9,8 @@ import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.decoding.strict import strict
+from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.admission.request.create import create
@@ -18,7 +20,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep, Step, applied, key_of_step
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, applied, key_of_step
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
@@ -89,12 +91,17 @@ class Requests:
                 state, StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
             )
             return
-        raw = applied(step, stored)
+        raw, unknown = applied(step, stored), _unknown(step)
+        if unknown and isinstance(step, Apply):
+            refusal = strict(step.object, key[0], unknown)
+            answer = StepAnswer(allowed=False, code=400, message=refusal.message, findings=refusal.findings)
+            yield self._answered(state, answer)
+            return
         policies = self.policies(state)
         outcomes = self._outcomes(world, raw, stored, policies)
         seen: set[StepAnswer] = set()
         for outcome in outcomes:
-            answer = _answer(outcome)
+            answer = _answer(outcome, unknown)
             if answer in seen:
                 continue
             seen.add(answer)
@@ -227,7 +234,15 @@ def _named(step: Apply, number: int) -> Apply:
     return msgspec.structs.replace(step, object={**step.object, "metadata": named})
 
 
-def _answer(outcome: Outcome) -> StepAnswer:
+def _unknown(step: Step) -> tuple[str, ...]:
+    """The server's words to fields that it does not know: kubectl apply has them refused, a patch goes without them."""
+    if isinstance(step, Patch):
+        return unknown_fields(step.patch, step.kind)
+    return unknown_fields(step.object, key_of_step(step)[0]) if isinstance(step, Apply) and step.kept else ()
+
+
+def _answer(outcome: Outcome, unknown: tuple[str, ...]) -> StepAnswer:
     refusal: Refusal | None = outcome.refusal
     findings = refusal.findings if refusal else ()
-    return StepAnswer(outcome.allowed, outcome.code, outcome.message, outcome.warnings, findings)
+    warnings = tuple(dict.fromkeys((*outcome.warnings, *unknown)))
+    return StepAnswer(outcome.allowed, outcome.code, outcome.message, warnings, findings)

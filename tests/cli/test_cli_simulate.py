@@ -405,3 +405,34 @@ def test_kinds_of_the_server_that_make_no_pods_leave_nothing_open(kres: Kres, tm
     file.write_text("apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a, namespace: checkout}\n")
     found = kres(f"simulate --demo -f {file}")
     assert (found.code, found.out) == (0, "Nothing changes.\n")
+
+
+@pytest.mark.parametrize("field", ["replica", "template.spec.containers[0].resources.request.cpu"])
+def test_a_field_that_is_mistyped_is_not_passed_over(kres: Kres, tmp_path: Path, field: str):
+    """kubectl apply is strict; a patch goes without the field, and the server warns."""
+    raw = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "typo", "namespace": "shop"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": "typo"}},
+            "template": {
+                "metadata": {"labels": {"app": "typo"}},
+                "spec": {"containers": [{"name": "app", "image": "x", "resources": {}}]},
+            },
+        },
+    }
+    assert kres(f"simulate --demo -f {written(tmp_path, json.dumps(raw))}").code == 0
+    if field == "replica":
+        raw["spec"]["replica"] = 3
+    else:
+        raw["spec"]["template"]["spec"]["containers"][0]["resources"]["request"] = {"cpu": "1"}
+    told = field.removesuffix(".cpu")
+    code, out, _ = kres(f"simulate --demo -f {written(tmp_path, json.dumps(raw))}")
+    assert code == 1
+    assert f'strict decoding error: unknown field "spec.{told}"' in " ".join(out.split())
+    code, out, _ = kres(f"simulate --demo -n shop --set deploy/cart:spec.{field.replace('[0]', '[app]')}=3")
+    assert code == 0
+    assert out.splitlines()[0] == "The server warns of:"
+    assert out.count(f'unknown field "spec.{told}"') == 1

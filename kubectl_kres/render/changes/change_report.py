@@ -54,6 +54,12 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         for step in refused:
             yield from _step(step, width)
         yield []
+    warned = [step for step in report.steps if step.allowed and step.warnings]
+    if warned:
+        yield [("warn", "The server warns of:")]
+        for step in warned:
+            yield from _step(step, width)
+        yield []
     for effect, head in _HEADS.items():
         result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
@@ -98,7 +104,7 @@ def _step(step: StepResult, width: int) -> Iterator[Line]:
     where = f" in {step.subject.namespace}" if step.subject.namespace else ""
     head = f"  step {step.number}{place}: {step.step} {step.subject}{where}"
     yield [("", head)]
-    for text in (step.message, *step.others):
+    for text in (step.message, *step.others) if not step.allowed else step.warnings:
         yield from toned("", wrapped(text, width, first="    ", rest="    "))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, unparsable
+from kubectl_kres.admission.base.outcome import Finding, Outcome, unparsable
+from kubectl_kres.admission.decoding.strict import strict, version_of
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Assume
@@ -60,7 +60,7 @@ def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> An
     unknown = unknown_fields(raw, subject.ref.kind)
     if not unknown:
         return result
-    refusal = _strict(raw, subject.ref.kind, unknown)
+    refusal = strict(raw, subject.ref.kind, unknown)
     first = tuple(instead(outcome, refusal) for outcome in result.outcomes)
     return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
@@ -71,7 +71,7 @@ def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
     if kind == "Pod" or refusal is None or refusal.code != 400:
         return outcome
     error = refusal.findings[0]
-    refused = unparsable(kind, _version(raw), error.text, error.path, error.observed)
+    refused = unparsable(kind, version_of(raw), error.text, error.path, error.observed)
     return structs.replace(outcome, refusal=refused)
 
 
@@ -82,10 +82,6 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
         return outcome
     findings = tuple(structs.replace(finding, path=finding.path.removeprefix(prefix)) for finding in refusal.findings)
     return structs.replace(outcome, refusal=structs.replace(refusal, findings=findings))
-
-
-def _version(raw: Raw) -> str:
-    return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
 
 
 def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
@@ -142,30 +138,8 @@ def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     unknown = unknown_fields(raw, kind)
     if not unknown or any(outcome.code == 400 for outcome in outcomes):
         return tuple(outcomes)
-    refusal = _strict(raw, kind, unknown)
+    refusal = strict(raw, kind, unknown)
     return tuple(instead(outcome, refusal) for outcome in outcomes)
-
-
-_DIGITS = re.compile(r"(\d+)")
-
-
-def _order(path: str) -> tuple[tuple[bool, int, str], ...]:
-    """By name, and by number where they are numbers: kubectl sends fields in the order of their names."""
-    parts = _DIGITS.split(path)
-    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
-
-
-def _strict(raw: Raw, kind: str, unknown: Sequence[str]) -> Refusal:
-    """400 of kubectl's default ``--validate=strict``. Source: apiserver endpoints/handlers/create.go."""
-    texts = sorted(unknown, key=_order)
-    message = f"strict decoding error: {', '.join(texts)}"
-    findings = tuple(Finding(text, "kubectl/unknown-field", _path(text), resource=kind) for text in texts)
-    text = f'{kind} in version "{_version(raw)}" cannot be handled as a {kind}: {message}'
-    return Refusal(400, "BadRequest", text, findings)
-
-
-def _path(text: str) -> str:
-    return text.removeprefix("unknown field ").strip('"')
 
 
 def stands_in_object(finding: Finding) -> bool:
