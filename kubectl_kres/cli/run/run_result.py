@@ -97,11 +97,18 @@ class Tally:
         """Some objects whose answers come next, and what of them could not be read."""
         for error in value.missing:
             self.missed(error)
-        self.saw(value.unseen, complete=not value.unseen)
+        self.saw(value.unseen, complete=not any(unseen.required for unseen in value.unseen))
+        self._note_optional([unseen for unseen in value.unseen if not unseen.required])
         self.listed = self.listed and value.listed
         if value.told:
             self.note(value.told)
             self._told = True
+
+    def _note_optional(self, missed: Sequence[Unseen]) -> None:
+        """What stands beside the answer and could not be read, in one line."""
+        if missed:
+            kinds = " and ".join(dict.fromkeys(f"{unseen.kind} objects" for unseen in missed))
+            self.note(f"The answer is given without {kinds}, if there are any: {missed[0].message or missed[0].state}")
 
     def code(self, source: ObjectSource) -> int:
         """Notes what there is left to tell, and returns the exit code of the run."""

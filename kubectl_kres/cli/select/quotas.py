@@ -70,9 +70,10 @@ def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterato
         yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
     result = tuple(source.store.all(_QUOTA.kind, space or None))
-    source.fill(shared_needs(space, result))
+    beside = shared_needs(space, result)
+    source.fill(beside)
     yield from _counted(source, options, result, listed=True)
-    yield from _shared(source, options, space)
+    yield from _shared(source, options, space, beside)
 
 
 def _everywhere(source: ObjectSource, options: Options) -> Iterator[Found]:
@@ -81,16 +82,18 @@ def _everywhere(source: ObjectSource, options: Options) -> Iterator[Found]:
     for page in source.pages(Need(_QUOTA.kind)):
         none, shows = none and not page, shows or bool(page and shared_needs("", page))
         yield from _counted(source, options, page, listed=True)
-    if none or shows:
-        source.fill(shared_needs("", ()))
-    yield from _shared(source, options, "")
+    beside = shared_needs("", ()) if none or shows else ()
+    source.fill(beside)
+    yield from _shared(source, options, "", beside)
 
 
-def _shared(source: ObjectSource, options: Options, space: str) -> Iterator[Found]:
-    """Capsule's other quotas, as far as they were read; they have other labels and fields than the chosen quotas."""
-    if not (options.selector or options.field_selector):
-        beside = (report.subject for report in shared_reports(source.store, space))
-        yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in beside), listed=True, shared=space)
+def _shared(source: ObjectSource, options: Options, space: str, needs_: Iterable[Need]) -> Iterator[Found]:
+    """Capsule's other quotas, as far as they could be read; they have other labels and fields than the chosen ones."""
+    if options.selector or options.field_selector:
+        return
+    refs = (report.subject for report in shared_reports(source.store, space))
+    missed = tuple(unseen for unseen in unread(source.store, needs_) if unseen.state != "unread")
+    yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unseen=missed, shared=space)
 
 
 def _counted(

@@ -39,8 +39,9 @@ class Found(NamedTuple):
     """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
-    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are; empty: of all. told: why
-    there are none. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
+    could be read but for ``unseen``, of which what is not required stands beside the answer. shared: the namespace
+    whose quotas of Capsule they are; empty: of all. told: why there are none. left_out: the kinds of files' objects
+    that nothing looks at, each as often as it is there.
     """
 
     subjects: tuple[Subject, ...]

@@ -55,6 +55,11 @@ class Capsule(System):
         ),
     }
 
+    over_pods: Mapping[str, str] = {
+        "claims": "what a workload has to claim (--for)",
+        "pools": "who uses what a pool shares out (--by)",
+    }
+
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
         """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
         del spec, new

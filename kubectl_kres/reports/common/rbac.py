@@ -38,6 +38,12 @@ def _added(command: str) -> tuple[Right, ...]:
     return tuple(right for system in systems() for right in system.rights.get(command, ()))
 
 
+def _over_pods(command: str) -> Iterator[Right]:
+    """What a command of a system reads of pods, where it looks at them, too."""
+    for purpose in filter(None, (system.over_pods.get(command) for system in systems())):
+        yield from (right._replace(adds=purpose) for right in _ANY_POD)
+
+
 _ANY_POD = (*_PODS, *_added("pods"))
 _OF_PODS = ("explain", "quota", "diff", "qos")
 _OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
@@ -60,7 +66,7 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         Right("Service", _LIST),
         _AUTOSCALERS,
     ),
-    **{name: _added(name) for name in _OWN_COMMANDS},
+    **{name: (*_added(name), *_over_pods(name)) for name in _OWN_COMMANDS},
     "diff": _ANY_POD,
     "qos": (*_ANY_POD, Right("Node", _BOTH, "oom_score_adj on the node of a pod")),
 }
@@ -125,7 +131,7 @@ def rights(commands: Sequence[str]) -> tuple[Right, ...]:
         key = (right.kind, right.names)
         have = merged.get(key, right)
         verbs = tuple(verb for verb in ("get", "list", "watch") if verb in {*have.verbs, *right.verbs})
-        merged[key] = right._replace(verbs=verbs, adds=have.adds and right.adds)
+        merged[key] = right._replace(verbs=verbs, adds=have.adds if right.adds else "")
     return tuple(merged.values())
 
 

@@ -123,6 +123,8 @@ class System:
     telling: tuple[str, ...] = ()
     #: By command what it reads; of ``pods`` whatever explains pods.
     rights: Mapping[str, tuple[Right, ...]] = {}
+    #: Commands of its own that look at pods, too, and what for.
+    over_pods: Mapping[str, str] = {}
 
     def needs(self, store: Store, subject: Subject) -> tuple[Need, ...] | None:
         """All reads that the answer about one of its objects depends on; None: the object is none of its."""

@@ -17,6 +17,7 @@ NAMES = (INFO, DEFAULTS, FLAGS)
 
 #: Whose webhook, which converts between versions, stands beside the configuration.
 DEFINITION = "taskruns.tekton.dev"
+_WEBHOOK = Need("CustomResourceDefinition", name=DEFINITION, required=False)
 
 #: Where distributions put it, for users who may not read the definition.
 OTHER = "openshift-pipelines"
@@ -34,9 +35,8 @@ def configuration_needs(store: Store) -> Iterator[Need]:
         return
     yield from (_need(NAMESPACE, name) for name in NAMES)
     if _absent(store, NAMESPACE):
-        definition = Need("CustomResourceDefinition", name=DEFINITION, required=False)
-        yield definition
-        if store.covered(definition).state != "unread":
+        yield _WEBHOOK
+        if store.covered(_WEBHOOK).state != "unread":
             yield from (_need(_place(store), name) for name in NAMES)
 
 
@@ -100,4 +100,6 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
     elif INFO in missing:
         where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
         what = "no configuration of Tekton's" if len(missing) == len(NAMES) else f"no ConfigMap {' or '.join(missing)}"
-        yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG})")
+        webhook = store.covered(_WEBHOOK)
+        unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
+        yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")
