@@ -56,9 +56,15 @@ class Estate:
             made = self.send("POST", self.claims(claim), self.body("ResourcePoolClaim", claim, spec))
             key = f"{claim['metadata']['namespace']}/{claim['metadata']['name']}"
             self.uids[f"uid:ResourcePoolClaim/{key}"] = made["metadata"]["uid"]
+        self.state()
+
+    def state(self) -> None:
+        """What the controllers wrote."""
         for name, pool in self.expect["pools"].items():
             self.status(f"{CAPSULE}/resourcepools/{self.name(name)}", self.placed(pool["status"]))
         for key, claim in self.expect["claims"].items():
+            if claim is None:
+                continue
             space, _, name = key.partition("/")
             path = f"{CAPSULE}/namespaces/{self.name(space)}/resourcepoolclaims/{name}"
             self.status(path, self.placed(claim["status"]))
