@@ -104,7 +104,8 @@ def test_what_may_not_be_read(kres: Kres, shop):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("quota --fit web", 'invalid argument "web" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
+        ("quota --fit webb", 'invalid argument "webb" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
+        ("quota --fit a/b/c", 'invalid argument "a/b/c" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
         ("quota --fit svc/web", "services hold no pod template"),
         ("quota team --fit deploy/a", "--fit looks at all quotas of the namespace"),
         ("quota --fit deploy/a --denied", "--fit and --denied exclude each other"),
@@ -176,3 +177,23 @@ def test_files_alone(kres: Kres, file):
     code, out, err = kres(f"quota --offline -f {bad}")
     assert (code, out) == (2, "")
     assert err.startswith("error: ResourceQuota/team: spec.hard[requests.memory]: quantities must match")
+
+
+def test_what_fits_of_a_name_alone(kres: Kres, file):
+    """As explain finds what has a name; where several have it, the type says which is meant."""
+    named = kres("quota --fit checkout -n checkout --demo")
+    assert named == kres("quota --fit deploy/checkout -n checkout --demo") and named.code == 0
+    assert kres("claims --for ranker -n ml-serving --demo").out.startswith("ml-serving/Deployment/ranker")
+    assert "did you mean deployment/checkout?" in kres("quota --fit chekout -n checkout --demo").err
+    template = {"containers": [{"name": "app", "image": "i"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": template}
+    path = file(pod, {**pod, "metadata": {"name": "other"}})
+    assert kres(f"quota --fit web --offline -f {path}").out.startswith("no quota limits such pods: default/Pod/web")
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": template}},
+    }
+    code, _, err = kres(f"quota --fit web --offline -f {file(pod, job)}")
+    assert code == 2 and err.endswith("there are Pod/web and Job/web\n")

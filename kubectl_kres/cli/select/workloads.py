@@ -147,8 +147,8 @@ def _after_change(
     return there._replace(subjects=(*own, *there.subjects))
 
 
-def _by_name(source: ObjectSource, word: str, wants: Wants, error: ClusterError) -> Found:
-    """What has this name where a type was expected. Raises the error that there is no such type if nothing has."""
+def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Found:
+    """What has this name where a type was expected. Raises the error that says what is expected if nothing has."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
     result = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
     if not result.subjects:
@@ -327,14 +327,30 @@ def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wan
 
 
 def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Found:
-    """The object that a flag names as TYPE/NAME, from the files if it stands there. Raises UsageError, ClusterError."""
-    head, _, name = word.partition("/")
+    """The object that a flag names as TYPE/NAME, or by its name if it is the only one of it, from the files if it
+    stands there. Raises UsageError, ClusterError.
+    """
+    head, slash, name = word.partition("/")
+    expected = UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
+    if head and not slash:
+        return _only(source, given, head, wants, expected)
     if not head or not name or "/" in name:
-        raise UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
+        raise expected
     kind = taken(source.kind(head))
     subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
     return Found(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)
+
+
+def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Found:
+    """The one object of a name. Raises the error that says what is expected, of none and of several."""
+    subjects = tuple(in_file for in_file in in_files(given) if in_file.ref.name == name)
+    complete(source, subjects, wants)
+    result = Found(subjects) if subjects else _by_name(source, name, wants, expected)
+    if len(result.subjects) > 1:
+        expected.hint = f"there are {' and '.join(str(subject.ref) for subject in result.subjects)}"
+        raise expected
+    return result
 
 
 def _there(source: ObjectSource, subject: Subject) -> bool:
