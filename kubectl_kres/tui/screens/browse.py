@@ -203,7 +203,7 @@ class Browse(TablePane):
         if len(self.table.view.rows) > _MANY and now - self._settled < _PATIENCE:
             if self._pending is None:
                 self._pending = self.set_timer(_PATIENCE, self._settle_now)
-            self.table.refresh()
+            self.table.refresh_changed()
             return
         self._settle_now()
 

@@ -142,10 +142,10 @@ class Table(Drawn):
         self.settle()
 
     def update(self, changed: Mapping[RowKey, Any], gone: Iterable[RowKey] = ()) -> None:
-        """Rows that came, changed or went; seen after the next ``settle``."""
+        """Rows that came, changed or went; in their places after the next ``settle``."""
         gone = list(gone)
         self.view.update(changed, gone)
-        self._changed.update(changed)
+        self._changed.update(changed, gone)
         if self.cursor in gone and self.cursor is not None:
             self.post_message(self.Gone(self.cursor))
         if changed and self._liked:
@@ -185,7 +185,7 @@ class Table(Drawn):
         if drawn != self._drawn:
             self.refresh()
         else:
-            self._refresh_changed()
+            self.refresh_changed()
         self._changed, self._drawn = set(), drawn
         if before != self.cursor:
             self.post_message(self.Moved(self.cursor))
@@ -201,8 +201,8 @@ class Table(Drawn):
             near = int(self.scroll_offset.y) + many > end or abs(height - self.virtual_size.height) > end // 20
             self._sizing = self.set_timer(_PATIENCE if near else _FAR, lambda: self._size_up(at_once=True))
 
-    def _refresh_changed(self) -> None:
-        """Draws only those of the changed rows that are seen."""
+    def refresh_changed(self) -> None:
+        """Draws only those of the changed rows that are seen, where they stood at the last ``settle``."""
         top = int(self.scroll_offset.y)
         for line, key in enumerate(self.view.keys[top : top + self.size.height]):
             if key in self._changed:

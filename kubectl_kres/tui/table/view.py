@@ -122,7 +122,7 @@ class View(Generic[Row]):
             return False
         if self._anew or len(self._free) > len(self.rows):
             self._number()
-        elif self._unordered or self._unfiltered or len(self._dirty) * _PART > len(self.rows):
+        elif self._unordered or len(self._dirty) * _PART > len(self.rows):
             self._take_in()
         elif self._dirty:
             self._work_in()
@@ -234,7 +234,7 @@ class View(Generic[Row]):
                 known[slot] = rank(row)
 
     def _take_in(self) -> None:
-        """Many changes, or some before all is ordered or filtered anyway."""
+        """Many changes, or some before all is ordered anyway."""
         gone, changed, new = self._sorted_out()
         if gone:
             leaving = set(gone)
