@@ -17,7 +17,7 @@ SCALED = {
     "StatefulSet": "statefulsets.apps",
     "ReplicationController": "replicationcontrollers",
 }
-#: Lists that a strategic merge patch merges, with the key of their elements.
+#: Lists that a strategic merge patch merges, with the key of their elements; of a Task --set names elements like that.
 _MERGED = {
     "containers": "name",
     "initContainers": "name",
@@ -26,6 +26,8 @@ _MERGED = {
     "env": "name",
     "imagePullSecrets": "name",
     "resourceClaims": "name",
+    "steps": "name",
+    "sidecars": "name",
     "ports": "containerPort",
     "volumeMounts": "mountPath",
     "volumeDevices": "devicePath",

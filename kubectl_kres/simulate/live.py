@@ -32,7 +32,7 @@ from kubectl_kres.simulate.state import (
     WorkloadState,
 )
 from kubectl_kres.simulate.workloads import started
-from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
+from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_raw
 from kubectl_kres.store.store import Store
 
 #: What a world holds of a namespace, and of the cluster.
@@ -67,7 +67,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     ``classes``: those of the cluster, where they are known already; worlds that share them are told to be alike by it.
     """
     result: list[Raw] = []
-    for kind in IN_NAMESPACE:
+    for kind in (*IN_NAMESPACE, *OF_RUNS):
         result += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     if classes is None:
         classes = [raw_of(item) for kind in OF_CLUSTER for item in store.all(kind)]

@@ -23,7 +23,7 @@ from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Cost, Measures, Shape, pod_of, pruned, without_quotas
-from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw
+from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
 _COUNTED_ALONE = "count/pods"
 _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
@@ -237,7 +237,7 @@ class Tables:
     def _object_request(self, raw: Raw, kind: str, world: World) -> QuotaRequest:
         if kind == "PersistentVolumeClaim":
             return self._claim_request(raw, world)
-        if kind in CONTROLLED or kind not in BY_KIND:
+        if kind in (*CONTROLLED, *OF_RUNS) or kind not in BY_KIND:
             resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
             return count_request(resource, "")
         return request_of(decoded(raw, BY_KIND[kind].struct), self.server)

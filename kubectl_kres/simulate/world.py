@@ -18,6 +18,8 @@ from kubectl_kres.quantity import parse
 #: Kind and name of an object; classes of the cluster stand beside what is in the namespace.
 Key = tuple[str, str]
 
+#: What a world holds where it was read: Tekton's runs depend on it, and admission looks at nothing of it.
+OF_RUNS = ("Task", "StepAction", "ConfigMap")
 CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 _DECIDING = (
     "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",

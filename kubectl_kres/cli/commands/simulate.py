@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import click
+from msgspec import structs
 
 from kubectl_kres.cli.args.options import (
     ALL_NAMESPACES,
@@ -32,6 +33,7 @@ from kubectl_kres.cli.simulation.steps import Wanted, given_steps, not_played, p
 from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
@@ -39,14 +41,17 @@ from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import compared, report_of
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.simulate.cluster import POOLED, Course, at_rest
-from kubectl_kres.simulate.live import lean
-from kubectl_kres.store.coverage import READ
+from kubectl_kres.simulate.change import key_of_step
+from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
+from kubectl_kres.simulate.live import OF_CLUSTER, lean
+from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
+_RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"
 #: The flags that are steps.
 _STEPS = ("filenames", "delete", "scale", "sets", "release")
@@ -82,12 +87,16 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
-        ask = Ask(server, assumptions, store.origin.time or moment())
+        ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
             course = Course(store, steps, ask.server, looked, emptied=True)
-            change_report = _noted(report_of(course), store, spaces, assumptions, not_played(wanted))
+            change_report = report_of(course)
+            if _concerns_runs(wanted):
+                runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
+                change_report = _with_runs(source, change_report, steps, runs_in, ask)
+            change_report = _noted(change_report, store, spaces, assumptions, not_played(wanted))
         return _shown(options, items, tally, source, change_report, store.origin)
 
 
@@ -101,6 +110,26 @@ def _source(options: Options) -> Iterator[ObjectSource]:
         return
     with opened(options._replace(filenames=(), recursive=False), lean=lean()) as (source, _):
         yield source
+
+
+def _concerns_runs(wanted: Sequence[Wanted]) -> bool:
+    return concerns_runs(key_of_step(item.step) for item in wanted)
+
+
+def _configures(wanted: Sequence[Wanted]) -> bool:
+    """Whether something changes that runs of all namespaces depend on."""
+    return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in wanted)
+
+
+def _with_runs(
+    source: ObjectSource, change_report: ChangeReport, steps: Sequence[Placed], spaces: Sequence[str], ask: Ask
+) -> ChangeReport:
+    for _ in range(3):  # a run names its Task, and this its StepActions
+        source.fill(run_needs(source.store, spaces))
+    lacking = [space for space in spaces if source.store.covered(Need("TaskRun", space)).state in {"denied", "failed"}]
+    change_report = with_runs(change_report, source.store, steps, spaces, ask)
+    told = [f"TaskRuns of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
+    return structs.replace(change_report, notes=(*change_report.notes, *told * bool(lacking)))
 
 
 def _is_wide(wanted: Sequence[Wanted]) -> bool:
@@ -131,6 +160,8 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
     if any(wanted.kind is not None and wanted.kind.kind in POOLED for wanted in wanted):
         needs += pool_needs()
         needs += namespace_needs([""]) if not wide and _moves_quotas(wanted) else ()
+    if _concerns_runs(wanted):
+        needs += [Need(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
     source.fill(needs)
     spaces = asked
     if wide:
@@ -154,7 +185,9 @@ def _moves_quotas(wanted: Sequence[Wanted]) -> bool:
 
 def _all(store: Store) -> list[Any]:
     result: list[Any] = []
-    for kind in ("LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "Pod"):
+    for kind in (
+        "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "Pod", *_RUNS
+    ):  # fmt: skip
         result += store.all(kind)
     return result
 
@@ -167,15 +200,15 @@ def _noted(
     left: Sequence[Unseen] = (),
 ) -> ChangeReport:
     """``left``: objects of the change that are not followed."""
-    from msgspec.structs import replace
-
     whole = tuple(unread(store, (need for need in namespace_needs([""]) if need.required)))
     unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
     autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
     told = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
     unseen = (*unseen, *left)
-    return replace(change_report, notes=(*change_report.notes, *told, *assumptions), unseen=unseen, complete=not unseen)
+    return structs.replace(
+        change_report, notes=(*change_report.notes, *told, *assumptions), unseen=unseen, complete=not unseen
+    )
 
 
 def _between(options: Options, items: Items, tally: Tally) -> int:

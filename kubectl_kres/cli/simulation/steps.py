@@ -38,7 +38,7 @@ _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: Keys below which a name with dots is one key: amounts, labels, annotations.
 _OPEN = frozenset({"hard", "requests", "limits", "labels", "annotations", "matchLabels", "max", "min", "default",
                    "defaultRequest", "defaults"})  # fmt: skip
-_LISTS = {"containers": "name", "initContainers": "name", "volumes": "name", "env": "name"}
+_LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps", "sidecars"), "name")
 
 
 _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metadata", "namespace")})

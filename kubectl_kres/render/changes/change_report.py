@@ -131,6 +131,8 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
 
 def _pods(change: WorkloadChange) -> str:
     before, after = change.before, change.after
+    if before is None and after is None:
+        return ", ".join(["next run", *_following(change)])
     if before is None and after is not None:
         return f"new: {_count(after)}"
     if after is None or before is None:
@@ -138,12 +140,17 @@ def _pods(change: WorkloadChange) -> str:
     parts = [_count(after)] if before == after else [f"{_count(before)} -> {_count(after)}"]
     if change.stalled:
         parts.append("its rollout stalls")
+    following = _following(change, "the next one ")
+    return ", ".join([*parts, *following])
+
+
+def _following(change: WorkloadChange, which: str = "") -> list[str]:
     following, was = change.next_after, change.next_before
     if following is not None and not following.admitted and not change.refusals and (was is None or was.admitted):
-        parts.append("the next one is refused")
-    elif following is not None and following.admitted and was is not None and not was.admitted:
-        parts.append("the next one is admitted")
-    return ", ".join(parts)
+        return [f"{which}is refused"]
+    if following is not None and following.admitted and was is not None and not was.admitted:
+        return [f"{which}is admitted"]
+    return []
 
 
 def _count(count: Count) -> str:

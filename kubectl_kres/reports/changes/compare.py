@@ -176,14 +176,14 @@ def _new(ref: ObjectRef, after: _Workload) -> WorkloadChange:
     refused = after.next is not None and bool(after.next.messages)
     effect: Effect = "worse" if _lacking(after.pods) or (refused and not after.pods.pods) else "other"
     return WorkloadChange(
-        ref, effect, None, after.pods, None, _next(after.next), refusals=after.refusals, stalled=after.stalled,
+        ref, effect, None, after.pods, None, shown_pod(after.next), refusals=after.refusals, stalled=after.stalled,
         autoscaled_after=_autoscaled(after.maximum),
     )  # fmt: skip
 
 
 def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadChange | None:
-    resized = tuple(_resized(before.next, after.next))
-    next_before, next_after = _next(before.next), _next(after.next)
+    resized = tuple(resized_values(before.next, after.next))
+    next_before, next_after = shown_pod(before.next), shown_pod(after.next)
     more = _lacking(after.pods) - _lacking(before.pods)
     refused = bool(next_after and not next_after.admitted) - bool(next_before and not next_before.admitted)
     stalls = after.stalled - before.stalled
@@ -223,7 +223,7 @@ def _autoscaled(maximum: Maximum | None) -> Autoscaled | None:
     return Autoscaled(maximum.autoscaler, maximum.most, maximum.fits, tuple(Shortfall(*lack) for lack in maximum.lacks))
 
 
-def _next(value: Next | None) -> NextPod | None:
+def shown_pod(value: Next | None) -> NextPod | None:
     if value is None:
         return None
     if value.messages:
@@ -246,7 +246,7 @@ def _values(stored: Mapping[str, Any]) -> dict[str, str]:
     return result
 
 
-def _resized(before: Next | None, after: Next | None) -> Iterator[Resized]:
+def resized_values(before: Next | None, after: Next | None) -> Iterator[Resized]:
     if before is None or after is None or not before.stored or not after.stored:
         return
     old, new = _values(before.stored[0]), _values(after.stored[0])

@@ -1,0 +1,198 @@
+"""What a change makes of Tekton's next runs: the pod of each, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.errors import ClusterError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import TaskRun, TaskRunStatus
+from kubectl_kres.reports.changes.compare import resized_values, shown_pod
+from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import analysis_of
+from kubectl_kres.reports.tekton.config import NAMES, configuration_needs
+from kubectl_kres.reports.tekton.needs import tekton_needs
+from kubectl_kres.reports.tekton.world import tekton_world
+from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
+from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.simulate.next_pod import Next
+from kubectl_kres.simulate.shapes import pruned
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.base.convert import to_v1
+from kubectl_kres.tekton.controller.taskrun import sent
+
+#: What runs refer to.
+_DEFINITIONS = frozenset({"Task", "StepAction"})
+#: What else decides about the pods of runs.
+_DECIDING = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})
+_MEMBER = ("tekton.dev/pipeline", "tekton.dev/pipelineTask")
+
+
+def concerns_runs(steps: Iterable[tuple[str, str]]) -> bool:
+    """Whether one of the kinds and names is looked at when the pod of a run is made."""
+    return any(kind in _DECIDING | _DEFINITIONS or _configures(kind, name) for kind, name in steps)
+
+
+def _configures(kind: str, name: str) -> bool:
+    return kind == "ConfigMap" and name in NAMES
+
+
+def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[Need]:
+    """What the runs of some namespaces depend on; asked again, since a run tells what it refers to."""
+    yield from configuration_needs(store)
+    for space in spaces:
+        for kind in ("TaskRun", *sorted(_DEFINITIONS)):
+            yield Need(kind, space, required=False)
+        for subject in _subjects(store, space):
+            yield from (replace(need, required=False) for need in tekton_needs(store, subject) if need.kind != "Pod")
+
+
+class RunsChanged(Struct, frozen=True):
+    """What is different about next runs. steps: answers of Tekton's webhooks that are refusals, by number of the step.
+
+    notes: runs whose pod is not known.
+    """
+
+    changes: tuple[WorkloadChange, ...] = ()
+    refused: Mapping[int, StepResult] = {}
+    notes: tuple[str, ...] = ()
+
+
+def with_runs(
+    report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], ask: Ask
+) -> ChangeReport:
+    """The report with what becomes of the next run of each Task, and of what pipelines and users ran last.
+
+    ``spaces``: the namespaces whose runs are looked at.
+    """
+    before, after = _without_states(store), _without_states(store)
+    refused = dict(_apply(after, steps, report.steps, ask))
+    _count(after, report.quotas)
+    changes: list[WorkloadChange] = []
+    unknown: list[str] = []
+    for space in spaces:
+        for subject in _subjects(store, space):
+            sides = _next(before, subject, ask), _next(after, subject, ask)
+            if isinstance(sides[0], str) and isinstance(sides[1], str):
+                unknown.append(sides[1])
+            else:
+                changes += filter(None, [_changed(subject.ref, *sides)])
+    notes = [f"the pods of {len(unknown)} runs are not known, as of one: {unknown[0]}"] if len(unknown) > 1 else unknown
+    effects = {report.outcome, *(change.effect for change in changes)}
+    outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")
+    return replace(
+        report,
+        outcome=outcome,
+        steps=tuple(refused.get(step.number, step) for step in report.steps),
+        workloads=(*report.workloads, *sorted(changes, key=lambda change: change.effect != "worse")),
+        notes=(*report.notes, *notes),
+    )
+
+
+def _without_states(store: Store) -> Store:
+    """A copy in which no run has begun: the next one takes its Task as it is then."""
+    result = store.copied()
+    for run in store.all("TaskRun"):
+        ref = run.spec.task_ref
+        fetched = run.status.task_spec if ref is not None and ref.resolver else None
+        result.add("TaskRun", replace(run, status=TaskRunStatus(task_spec=fetched)))
+    return result
+
+
+def _subjects(store: Store, space: str) -> Iterator[Subject]:
+    """Of the runs of one Task, or of one task of a pipeline, the newest; then the Tasks that nothing ran."""
+    newest: dict[tuple[str, ...], TaskRun] = {}
+    ran: set[str] = set()
+    for run in store.all("TaskRun", space):
+        labels, ref = run.metadata.labels or {}, run.spec.task_ref
+        name = ref.name if ref is not None and not ref.resolver else ""
+        ran.add(name)
+        member = tuple(labels.get(label, "") for label in _MEMBER)
+        key = member if all(member) else (name,) if name else (run.metadata.name, "", "")
+        if key not in newest or _age(run) > _age(newest[key]):
+            newest[key] = run
+    for run in newest.values():
+        yield Subject(ObjectRef("TaskRun", run.metadata.name, space), BY_KIND["TaskRun"])
+    for task in store.all("Task", space):
+        if task.metadata.name not in ran:
+            yield Subject(ObjectRef("Task", task.metadata.name, space), BY_KIND["Task"])
+
+
+def _age(run: TaskRun) -> str:
+    return run.metadata.creation_timestamp or ""
+
+
+def _apply(
+    store: Store, steps: Sequence[Placed], results: Sequence[StepResult], ask: Ask
+) -> Iterator[tuple[int, StepResult]]:
+    """Puts what the steps leave behind into the store; those that Tekton's webhooks refuse, which leave nothing."""
+    answers = {result.number: result for result in results}
+    for number, placed in enumerate(steps, 1):
+        step, space, answer = placed.step, placed.namespace, answers.get(number)
+        kind, name = key_of_step(step)
+        known = BY_KIND.get(kind)
+        if isinstance(step, Settle) or answer is None or not answer.allowed or not concerns_runs([(kind, name)]):
+            continue
+        stored = store.get(kind, name, space)
+        if isinstance(step, Delete):
+            store.remove(kind, name, space)
+        elif known is not None and (stored is not None or isinstance(step, Apply)):
+            raw = applied(step, raw_of(stored) if stored is not None else None)
+            raw["metadata"] = {**raw["metadata"], "namespace": space}
+            problems = sent(raw, tekton_world(store, space, ask)).refusals if kind in _DEFINITIONS else ()
+            if problems:
+                first = problems[0]
+                yield number, replace(answer, allowed=False, code=first.code, message=first.text)
+                continue
+            try:
+                item = decoded(to_v1(raw) if kind in _DEFINITIONS else raw, known.struct)
+            except msgspec.ValidationError as error:
+                yield number, replace(answer, allowed=False, code=400, message=f"it cannot be read as a {kind}: {error}")
+                continue
+            # As a file's, a ConfigMap counts wherever it stands.
+            store.add(kind, item, file=answer.label if kind == "ConfigMap" else "")
+
+
+def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
+    """What is used of the quotas after the change; where a race decides, the most."""
+    for change in quotas:
+        ref = change.quota
+        quota = store.get(ref.kind, ref.name, ref.namespace)
+        if quota is not None and change.hard_after:
+            used = {**(quota.status.used or {}), change.resource: change.used_after.rpartition(" ")[2] or "0"}
+            hard = {**(quota.status.hard or {}), change.resource: change.hard_after}
+            store.add(ref.kind, replace(quota, status=replace(quota.status, hard=hard, used=used)))
+
+
+def _next(store: Store, subject: Subject, ask: Ask) -> Next | str:
+    """The pod of the next run; a text: why it is not known."""
+    try:
+        outcomes = analysis_of(store, subject, ask, journal=False).outcomes
+    except ClusterError as error:
+        return error.message
+    messages = dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed)
+    stored = tuple(pruned(outcome.object) for outcome in outcomes if outcome.object is not None)
+    return Next((subject.ref.kind, subject.ref.name), 0, 1, tuple(messages), stored)
+
+
+def _changed(ref: ObjectRef, before: Next | str, after: Next | str) -> WorkloadChange | None:
+    old, new = (
+        side if isinstance(side, Next) else Next((ref.kind, ref.name), 0, 1, (side,)) for side in (before, after)
+    )
+    was, now, values = shown_pod(old), shown_pod(new), tuple(resized_values(old, new))
+    if was is None or now is None or (was.admitted == now.admitted and was.qos == now.qos and not values):
+        return None
+    effect: Effect = "other"
+    if was.admitted != now.admitted:
+        effect = "better" if now.admitted else "worse"
+    return WorkloadChange(ref, effect, None, None, was, now, values)
