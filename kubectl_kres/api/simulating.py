@@ -37,7 +37,7 @@ def played(
     for _ in range(3):
         reading.fill(plugin_needs(reading.store, spaces))
     ask = ask_of(reading.store, "")
-    change_report = report(carried_out(reading.store, steps, ask.server, spaces))
+    change_report = report(carried_out(reading.store, steps, ask.server, spaces, seen=True))
     unseen = tuple(unread(reading.store, (need for need in namespace_needs(spaces) if need.required)))
     notes = (*change_report.notes, *ask.assumptions)
     return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin

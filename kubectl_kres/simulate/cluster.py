@@ -29,12 +29,15 @@ from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import pods_of
+from kubectl_kres.simulate.world import Key
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
 #: Kinds that Capsule's webhooks and controllers act on.
 POOLED = ("ResourcePool", "ResourcePoolClaim", "Namespace")
 _NAME_LABEL = "kubernetes.io/metadata.name"
+#: So many workloads are named in what is said of many.
+_MOST_NAMED = 3
 _SELF = frozenset({"Namespace"})
 _NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
 #: Ends that are put into words; of more only the outermost.
@@ -107,7 +110,7 @@ class ChangeOutcome(Struct, frozen=True):
     """The world before and after a change, and what the server said to each step.
 
     several: so many ends of Capsule's own choices were possible, of which one is shown. gaps: policies that could not
-    be computed, so that they may refuse or change what is shown.
+    be computed, so that they may refuse or change what is shown, and what is expected since live pods have it.
     """
 
     before: Side
@@ -117,7 +120,9 @@ class ChangeOutcome(Struct, frozen=True):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(gap for namespace, _ in self.after.spaces.values() for gap in namespace.tables.gaps))
+        gaps = (gap for namespace, _ in self.after.spaces.values() for gap in namespace.tables.gaps)
+        seen = {space: namespace.tables.seen for space, (namespace, _) in self.after.spaces.items()}
+        return (*dict.fromkeys(gaps), *_expected(seen))
 
 
 class Course:
@@ -137,14 +142,16 @@ class Course:
         settled: bool = True,
         most: int = MOST_STATES,
         emptied: bool = False,
+        seen: bool = False,
     ) -> None:
         """``spaces``: the namespaces that are looked at, besides those of the steps.
 
         ``emptied``: what a namespace has most of is taken out of the store once it was played, so that less memory is
         used. ``settled`` False: what was read is not played on before the change; it is taken for a rest.
-        ``most``: states that are looked at in a namespace before orders are drawn.
+        ``most``: states that are looked at in a namespace before orders are drawn. ``seen``: what live pods were given
+        is expected of the next ones.
         """
-        self.most, self.emptied = most, emptied
+        self.most, self.emptied, self.seen = most, emptied, seen
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
         self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
@@ -152,6 +159,7 @@ class Course:
         self._spaces = sorted({*spaces, *named - {""}})
         self._sent: dict[int, Sent] = dict(own)
         self._gaps: dict[str, None] = {}
+        self._expected: dict[str, dict[Key, str]] = {}
 
     @property
     def sent(self) -> tuple[Sent, ...]:
@@ -159,8 +167,8 @@ class Course:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Policies that could not be computed, so that they may refuse or change what is shown."""
-        return tuple(self._gaps)
+        """Policies that could not be computed, so that they may refuse or change what is shown; what is expected."""
+        return (*self._gaps, *_expected(self._expected))
 
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
@@ -171,7 +179,7 @@ class Course:
             here = [step for _, step in local]
             world = world_of(self.store, space, classes)
             namespace = NamespaceSimulation(self.server, world, here, judged, partial(parameters, self.store))
-            start = state_of(namespace, world, self.store, space)
+            start = state_of(namespace, world, self.store, space, seen=self.seen)
             rest = _as_is(start)
             if self.settled:
                 rest = namespace.after([start], [], Kubelet(), between=False, most=most)
@@ -183,6 +191,7 @@ class Course:
             self._gaps.update(namespace.tables.gaps)
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
+            self._expected[space] = dict(namespace.tables.seen)
 
 
 def carried_out(
@@ -193,9 +202,10 @@ def carried_out(
     *,
     settled: bool = True,
     most: int = MOST_STATES,
+    seen: bool = False,
 ) -> ChangeOutcome:
     """Every end of the steps in all namespaces; the arguments are those of ``Course``."""
-    course = Course(store, steps, server, spaces, settled=settled, most=most)
+    course = Course(store, steps, server, spaces, settled=settled, most=most, seen=seen)
     before: dict[str, tuple[NamespaceSimulation, Ends]] = {}
     after: dict[str, tuple[NamespaceSimulation, Ends]] = {}
     for _, old, new in course:
@@ -204,9 +214,20 @@ def carried_out(
     return ChangeOutcome(Side(before, course.pools_before), Side(after, course.pools), course.sent, course.several)
 
 
-def at_rest(store: Store, server: Server, spaces: Iterable[str]) -> Side:
+def at_rest(store: Store, server: Server, spaces: Iterable[str], *, seen: bool = False) -> Side:
     """The namespaces of a store as they come to rest when nobody changes anything."""
-    return carried_out(store, (), server, spaces).before
+    return carried_out(store, (), server, spaces, seen=seen).before
+
+
+def _expected(spaces: Mapping[str, Mapping[Key, str]]) -> Iterator[str]:
+    """Which containers are expected since live pods were given them, by namespace and workload."""
+    workloads: dict[str, list[str]] = {}
+    for space, seen in spaces.items():
+        for (kind, name), containers in seen.items():
+            workloads.setdefault(containers, []).append(f"{kind}/{name} in {space}")
+    for containers, names in workloads.items():
+        whose = ", ".join(names[:_MOST_NAMED]) + f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
+        yield f"as live pods have it, the next pods are expected to get {containers}: {whose}"
 
 
 def _as_is(state: State) -> Ends:

@@ -31,6 +31,7 @@ from kubectl_kres.simulate.state import (
     StatefulSetState,
     WorkloadState,
 )
+from kubectl_kres.simulate.tables import Added
 from kubectl_kres.simulate.workloads import started
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_raw
 from kubectl_kres.store.store import Store
@@ -48,6 +49,9 @@ _NOTES = frozenset({_DESIRED, _MOST, _REVISION_NOTE})
 #: Who refuses what nothing here can be computed for.
 _BY_WEBHOOK = re.compile(r'admission webhook "[^"]*" denied|failed calling webhook "')
 _GROUPS = ("containers", "init_containers")
+_WIRE = ("containers", "initContainers")
+#: So many pods of a workload are looked at for containers that its template does not have.
+_MOST_ALIKE = 50
 _PARTS = ("resources", "ports", "security_context", "liveness_probe", "readiness_probe", "startup_probe")
 _HASH = "pod-template-hash"
 _REVISION = "controller-revision-hash"
@@ -79,9 +83,16 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     return World.of(result)
 
 
-def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str) -> State:
-    """What the controllers have come to. What quotas say is used is believed; of new ones it is counted."""
-    return _Reading(namespace, world, store, name).state()
+def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str, *, seen: bool = False) -> State:
+    """What the controllers have come to. What quotas say is used is believed; of new ones it is counted.
+
+    ``seen``: containers that pods of the newest template were given are expected of the next ones.
+    """
+    reading = _Reading(namespace, world, store, name)
+    state = reading.state()
+    if seen:
+        reading.expect(state)
+    return state
 
 
 def _owner(item: Any) -> OwnerReference | None:
@@ -98,6 +109,32 @@ class _Reading:
         self._shapes: dict[bytes, int] = {}
         self._same: dict[tuple[int, int], int] = {}
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
+        #: Pods of each workload's template as it is now.
+        self._latest: dict[Key, list[Pod]] = {}
+
+    def expect(self, state: State) -> None:
+        """Of values that were rewritten nothing is expected: too little is kept of pods to tell them from a resize."""
+        for key, workload in state.workloads:
+            pods = self._latest.get(key, ())[:_MOST_ALIKE]
+            own = _names(self.tables.templates[workload.template].raw.get("spec") or {})
+            # Those that ``Lean`` found alike share their specification.
+            if any(own != _names_in(spec) for spec in {id(pod.spec): pod.spec for pod in pods}.values()):
+                self._expect(key, workload.template, pods, own)
+
+    def _expect(self, key: Key, template: int, pods: Sequence[Pod], own: set[str]) -> None:
+        computed = own.union(
+            *(_names(self.tables.shapes[shape].stored) for shape in self.tables.options(template, self.world))
+        )
+        counts: dict[bytes, list[Added]] = defaultdict(list)
+        for pod in pods:
+            spec = msgspec.to_builtins(pod.spec, enc_hook=str)
+            added = {group: [item for item in spec.get(group) or () if item["name"] not in computed] for group in _WIRE}
+            counts[_ENCODE([[{**item, "image": ""} for item in added[group]] for group in _WIRE])].append(added)
+        alike = sorted(counts.values(), key=len, reverse=True)
+        names = {name: None for variants in alike for name in sorted(_names(variants[0]))}
+        if names:
+            self.tables.expect(key, [variants[0] for variants in alike])
+            self.tables.seen[key] = ", ".join(names)
 
     def state(self) -> State:
         state = self.start
@@ -182,6 +219,7 @@ class _Reading:
             case StatefulSetState():
                 return self._stateful_set(key, fresh, raw)
             case JobState():
+                self._latest[key] = [pod for pod, _ in self._pods[key]]
                 status = raw.get("status") or {}
                 ended = [
                     condition["type"]
@@ -191,6 +229,7 @@ class _Reading:
                 done = fresh._replace(succeeded=status.get("succeeded", 0), ended=ended[0] if ended else "")
                 return done._replace(pods=self._of(key))
             case ReplicaSetState():
+                self._latest[key] = [pod for pod, _ in self._pods[key]]
                 return fresh._replace(pods=self._of(key))
         return fresh
 
@@ -217,6 +256,8 @@ class _Reading:
             numbers.append(number)
         alike = [item for (item, _), number in zip(pairs, numbers, strict=True) if number == fresh.template]
         newest = max(alike, key=_rank) if alike else None
+        if newest is not None:
+            self._latest[key] = [pod for pod, _ in self._pods["ReplicaSet", newest.metadata.name]]
         for (item, plain), number in zip(pairs, numbers, strict=True):
             template, notes = number, item.metadata.annotations or {}
             if number == fresh.template and item is not newest:
@@ -239,9 +280,19 @@ class _Reading:
             if newest and revision != newest:
                 template = self.tables.template(key, _marked(raw, revision))
                 older.add(template)
+            if template == fresh.template:
+                self._latest.setdefault(key, []).append(pod)
             replicas.append(Replica(int(ordinal), template, shape, pod.status.phase == "Running"))
         current = min(older) if older else fresh.current
         return fresh._replace(pods=tuple(sorted(replicas)), current=current)
+
+
+def _names(spec: Mapping[str, Any]) -> set[str]:
+    return {str(item["name"]) for group in _WIRE for item in spec.get(group) or ()}
+
+
+def _names_in(spec: PodSpec) -> set[str]:
+    return {container.name for container in (*(spec.containers or ()), *(spec.init_containers or ()))}
 
 
 def _rejected(raw: Raw) -> str:

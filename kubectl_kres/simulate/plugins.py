@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -12,11 +10,12 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.model.detail import WITHHELD
+from kubectl_kres.model.detail import OF_TEMPLATES, WITHHELD
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies import chain
 from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.newer import familiar
 from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
@@ -31,7 +30,6 @@ POLICIES = (VALIDATING, f"{VALIDATING}Binding", MUTATING, f"{MUTATING}Binding")
 #: Cost of an expression after which it is not computed: some fifty milliseconds.
 _MOST = 30_000
 _NEWEST_KNOWN = 36
-_WORD = re.compile(r"[A-Za-z]+")
 
 
 class Plugins:
@@ -41,9 +39,11 @@ class Plugins:
         self.name = str((namespace.get("metadata") or {}).get("name", ""))
         self.deciding, self.server, self.gaps = deciding, server, gaps
 
-    def pod(self, raw: Raw, policies: Policies, *, whole: bool) -> tuple[Outcome, ...]:
+    def pod(
+        self, raw: Raw, policies: Policies, *, whole: bool, added: frozenset[str] = frozenset()
+    ) -> tuple[Outcome, ...]:
         """Every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is left
-        out and told.
+        out and told. ``added``: its containers of which live pods alone tell.
         """
         pod = decoded(raw, Pod)
         outcomes = admit(pod, policies, self.server, journal=False)
@@ -52,7 +52,9 @@ class Plugins:
         try:
             sent = creation(raw, self.name)
             request = sent.of(chain.named(settled(raw, self.server), self.name))
-            deciding = self.deciding if whole else self._without_withheld(request)
+            withheld = (frozenset() if whole else WITHHELD) | (OF_TEMPLATES if added else frozenset())
+            deciding = self._without(withheld, request)
+            deciding = msgspec.structs.replace(deciding, added=added) if added else deciding
             if self._matching(deciding.mutating, request):
                 answers = chain.create(raw, self.name, policies, self.server, deciding)
                 self._told(gap for answer in answers for gap in answer.unknown)
@@ -111,20 +113,24 @@ class Plugins:
             if matched(bound.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
         ]  # fmt: skip
 
-    def _without_withheld(self, request: Request) -> PolicyObjects:
+    def _without(self, withheld: frozenset[str], request: Request) -> PolicyObjects:
         """The policies that ask for nothing that is not kept of an object that was read."""
-        validating = tuple(self._computable(self.deciding.validating, request, VALIDATING))
-        mutating = tuple(self._computable(self.deciding.mutating, request, MUTATING))
+        validating = tuple(self._computable(withheld, self.deciding.validating, request, VALIDATING))
+        mutating = tuple(self._computable(withheld, self.deciding.mutating, request, MUTATING))
         return msgspec.structs.replace(self.deciding, validating=validating, mutating=mutating)
 
-    def _computable(self, bound: Iterable[Bound], request: Request, kind: str) -> Iterator[Bound]:
+    def _computable(
+        self, withheld: frozenset[str], bound: Iterable[Bound], request: Request, kind: str
+    ) -> Iterator[Bound]:
         for item in bound:
-            words = set(_WORD.findall(json.dumps(item.policy.spec))) & WITHHELD
-            if not words:
-                yield item
-            elif self._matching([item], request):
-                asked = ", ".join(sorted(words))
-                self._told([f"{kind} {item.policy.name} is not computed: it asks for {asked}, which is not read"])
+            words = item.policy.words & withheld
+            left, reasons = (
+                (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(item)
+            )
+            if left is not None:
+                yield left
+            if reasons and self._matching([item], request):
+                self._told(f"{kind} {item.policy.name} is not computed: {reason}" for reason in reasons)
 
     def _told(self, gaps: Iterable[str]) -> None:
         self.gaps.update(dict.fromkeys(gaps))

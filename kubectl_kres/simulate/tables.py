@@ -25,19 +25,45 @@ from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_
 from kubectl_kres.simulate.shapes import SUFFIX, Cost, Measures, Shape, pod_of, pruned, without_quotas
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
+_GROUPS = ("containers", "initContainers")
 _COUNTED_ALONE = "count/pods"
 _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
 
 
-class Template:
+#: Containers as JSON has them, by the list of a pod's spec that they stand in.
+Added = Mapping[str, Sequence[Raw]]
+
+
+class Variant:
+    """What a controller makes pods of. ``added``: the names of containers that the pods get beside its template's."""
+
+    __slots__ = ("_pod", "added", "owner", "raw")
+
+    def __init__(self, owner: Key, raw: Raw, added: frozenset[str] = frozenset()) -> None:
+        self.owner, self.raw, self.added = owner, raw, added
+        self._pod: Pod | None = None
+
+    @property
+    def pod_name(self) -> str:
+        """The name of the pod that a controller makes of it, with what stands for its random end."""
+        return f"{self.owner[1]}{SUFFIX}"
+
+    def pod(self) -> Pod:
+        """The pod that a controller makes of it, under a generated name."""
+        if self._pod is None:
+            self._pod = decoded(pod_of(self.raw, self.owner[1]), Pod)
+        return self._pod
+
+
+class Template(Variant):
     """A pod template of one workload."""
 
-    __slots__ = ("_key", "_pod", "owner", "raw", "whole")
+    __slots__ = ("_key", "whole")
 
     def __init__(self, owner: Key, raw: Raw, *, whole: bool) -> None:
         """``whole``: a file gave it, so that nothing of it was left out."""
-        self.owner, self.raw, self.whole = owner, raw, whole
-        self._pod: Pod | None = None
+        super().__init__(owner, raw)
+        self.whole = whole
         self._key: bytes | None = None
 
     @property
@@ -47,23 +73,12 @@ class Template:
             self._key = template_key(self.raw)
         return self._key
 
-    @property
-    def pod_name(self) -> str:
-        """The name of the pod that a controller makes of it, with what stands for its random end."""
-        return f"{self.owner[1]}{SUFFIX}"
-
     def is_like(self, other: Template) -> bool:
         """Whether a controller takes them for the same. Mostly the images tell already, with less work."""
         return self._images() == other._images() and self.key == other.key
 
     def _images(self) -> list[Any]:
         return [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
-
-    def pod(self) -> Pod:
-        """The pod that a controller makes of it, under a generated name."""
-        if self._pod is None:
-            self._pod = decoded(pod_of(self.raw, self.owner[1]), Pod)
-        return self._pod
 
 
 class Tables:
@@ -94,6 +109,11 @@ class Tables:
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejected: dict[int, str] = {}
         self._rejecting: dict[Key, str] = {}
+        #: What pods of workloads get beside their templates, and the templates with it.
+        self._expected: dict[Key, tuple[Added, ...]] = {}
+        #: The same in words, by workload.
+        self.seen: dict[Key, str] = {}
+        self._variants_of: dict[int, tuple[Variant, ...]] = {}
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 
@@ -158,29 +178,66 @@ class Tables:
         if result.owner in self._rejecting and template not in self._rejected:
             kind, name = result.owner
             self.gaps[f"what rejects pods of {kind} {name} is not asked about its other template"] = None
-        shared = not result.whole and template not in self._rejected and self.plugins(world) is None
-        stored, refused = self.judged.get(world.admitting, result.raw, result.pod_name) if shared else ((), ())
-        if not stored and not refused:
-            pod = result.pod()
-            outcomes = self.outcomes(template, world, without_quotas(world.policies))
-            stored = tuple(
-                (pruned(outcome.object or {}), quota_request(pod, outcome.draft))
-                for outcome in outcomes if outcome.allowed
-            )  # fmt: skip
-            refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
-            if shared:
-                self.judged.put(world.admitting, result.raw, result.pod_name, stored, refused)
-        return tuple(dict.fromkeys(map(self._shape_of, stored))), refused
+        stored: dict[int, None] = {}
+        refused: list[Outcome] = []
+        for variant in self._variants(template):
+            pairs, outcomes = self._judged_variant(template, variant, world)
+            stored.update(dict.fromkeys(map(self._shape_of, pairs)))
+            refused += outcomes
+        return tuple(stored), tuple(refused)
+
+    def _judged_variant(
+        self, template: int, variant: Variant, world: World
+    ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
+        whole = self.templates[template].whole
+        shared = not whole and template not in self._rejected and self.plugins(world) is None
+        if shared and any(known := self.judged.get(world.admitting, variant.raw, variant.pod_name)):
+            return known
+        outcomes = self._outcomes(template, variant, world, without_quotas(world.policies))
+        stored = tuple(
+            (pruned(outcome.object or {}), quota_request(variant.pod(), outcome.draft))
+            for outcome in outcomes if outcome.allowed
+        )  # fmt: skip
+        refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
+        if shared:
+            self.judged.put(world.admitting, variant.raw, variant.pod_name, stored, refused)
+        return stored, refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
         """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
+        variants = self._variants(template)
+        return tuple(
+            outcome for variant in variants for outcome in self._outcomes(template, variant, world, policies, name)
+        )
+
+    def _outcomes(
+        self, template: int, variant: Variant, world: World, policies: Policies, name: str = ""
+    ) -> tuple[Outcome, ...]:
         if template in self._rejected:
             return (_by_webhook(self._rejected[template]),)
-        result, plugins = self.templates[template], self.plugins(world)
-        raw = pod_of(result.raw, result.owner[1], name=name)
+        plugins = self.plugins(world)
+        if plugins is None and not name:
+            return admit(variant.pod(), policies, self.server, journal=False)
+        raw = pod_of(variant.raw, variant.owner[1], name=name)
         if plugins is not None:
-            return plugins.pod(raw, policies, whole=result.whole)
-        return admit(decoded(raw, Pod) if name else result.pod(), policies, self.server, journal=False)
+            return plugins.pod(raw, policies, whole=self.templates[template].whole, added=variant.added)
+        return admit(decoded(raw, Pod), policies, self.server, journal=False)
+
+    def expect(self, owner: Key, variants: Sequence[Added]) -> None:
+        """Every pod of a workload gets one of these sets of containers beside those of its template."""
+        self._expected[owner] = tuple(variants)
+        own = {*self._templates_of.get(owner, ())}
+        self._options = {key: answer for key, answer in self._options.items() if key[0] not in own}
+
+    def _variants(self, template: int) -> tuple[Variant, ...]:
+        """A template with each of the sets of containers that its pods may get."""
+        plain = self.templates[template]
+        expected = self._expected.get(plain.owner)
+        if expected is None or template in self._rejected:
+            return (plain,)
+        if template not in self._variants_of:
+            self._variants_of[template] = tuple(Variant(plain.owner, *_with(plain.raw, added)) for added in expected)
+        return self._variants_of[template]
 
     def plugins(self, world: World) -> Plugins | None:
         """What else admits in a world; None: nothing does."""
@@ -241,6 +298,19 @@ class Tables:
             resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
             return count_request(resource, "")
         return request_of(decoded(raw, BY_KIND[kind].struct), self.server)
+
+
+def _with(template: Raw, added: Added) -> tuple[Raw, frozenset[str]]:
+    """The template with the containers that it does not have itself, and their names."""
+    spec = dict(template.get("spec") or {})
+    own = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}
+    names: set[str] = set()
+    for group in _GROUPS:
+        new = [item for item in added.get(group, ()) if item.get("name") not in own]
+        if new:
+            spec[group] = [*(spec.get(group) or ()), *new]
+            names |= {str(item.get("name")) for item in new}
+    return {**template, "spec": spec}, frozenset(names)
 
 
 def _by_webhook(message: str) -> Outcome:

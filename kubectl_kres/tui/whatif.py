@@ -214,7 +214,7 @@ def played(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport
     """What becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
     store, steps = session.store, tuple(typed_number.placed for typed_number in tries)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
-    outcome = carried_out(store, steps, session.server, spaces)
+    outcome = carried_out(store, steps, session.server, spaces, seen=True)
     unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required)))
     change_report = report(outcome)
     change_report = replace(

@@ -91,6 +91,49 @@ def test_what_is_read(kres: Kres, shop, text: str, asked: list[str]):
     assert shop.asked.count("/version") == 1
 
 
+WORKLOAD = [
+    f"{APPS}/deployments/web",
+    *POLICIES,
+    f"{APPS}/replicasets?labelSelector=app%3Dweb&limit=500",
+    f"{CORE}/pods?labelSelector=app%3Dweb&limit=500",
+    f"{CORE}/events?fieldSelector=type%3DWarning&limit=500",
+]
+PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
+
+
+def bound(**reference: object) -> list[dict[str, object]]:
+    """A policy with a parameter, and its binding."""
+    wanted = {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}} if reference else {}
+    spec = {"matchConstraints": PODS, "validations": [{"expression": "true"}], **wanted}
+    binding = {"policyName": "rule", "validationActions": ["Deny"], **reference}
+    kind, version = "ValidatingAdmissionPolicy", "admissionregistration.k8s.io/v1"
+    return [
+        {"apiVersion": version, "kind": kind, "metadata": {"name": "rule"}, "spec": spec},
+        {"apiVersion": version, "kind": f"{kind}Binding", "metadata": {"name": "rule-b"}, "spec": binding},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("objects", "more"),
+    [
+        pytest.param([], [], id="nothing is bound"),
+        pytest.param(bound()[:1], [], id="a policy that nothing binds is not read"),
+        pytest.param(bound(), [f"{ADMITS}/validatingadmissionpolicies?limit=500"], id="a policy is bound"),
+        pytest.param(
+            bound(paramRef={"name": "most", "parameterNotFoundAction": "Deny"}),
+            [f"{ADMITS}/validatingadmissionpolicies?limit=500", f"{CORE}/configmaps/most"],
+            id="with a parameter",
+        ),
+    ],
+)
+def test_what_else_admits_costs_five_gets_and_those_of_what_is_bound(kres: Kres, shop, objects, more: list[str]):
+    """Each of the five kinds alone can change the verdict, and a server lists one kind a request."""
+    shop.objects += objects
+    kres("explain deploy/web")
+    assert len(ELSE) == 5
+    assert sorted(path for path in shop.asked if path != "/version") == sorted([*WORKLOAD, *ELSE, *more])
+
+
 @pytest.mark.parametrize(
     ("text", "code", "out", "err"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cli.apiserver import Api, deployment
+from cli.apiserver import Api, deployment, pod
 from cli.running import Kres
 from msgspec import structs
 from reports.stored import store_of
@@ -436,3 +436,25 @@ def test_a_field_that_is_mistyped_is_not_passed_over(kres: Kres, tmp_path: Path,
     assert code == 0
     assert out.splitlines()[0] == "The server warns of:"
     assert out.count(f'unknown field "spec.{told}"') == 1
+
+
+def test_containers_that_live_pods_were_given_count_unless_they_are_left_out(kres: Kres, api: Api) -> None:
+    web = deployment("web", "256Mi")
+    owner = {"controller": True, "apiVersion": "apps/v1"}
+    revision = {"deployment.kubernetes.io/revision": "1"}
+    of_web = [{"kind": "Deployment", "name": "web", **owner}]
+    web_set = deployment("web-1", annotations=revision, ownerReferences=of_web)
+    live = pod("web-1-a", "256Mi", ownerReferences=[{"kind": "ReplicaSet", "name": "web-1", **owner}])
+    live["spec"]["containers"].append({"name": "proxy", "image": "p", "resources": {"limits": {"memory": "1Gi"}}})
+    api.objects += [
+        {**web, "spec": {**web["spec"], "replicas": 1}},
+        {**web_set, "kind": "ReplicaSet", "spec": web["spec"]},
+        live,
+    ]
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}}
+    amounts = {"hard": {"limits.memory": "4Gi"}, "used": {"limits.memory": "1280Mi"}}
+    api.objects.append({**quota, "spec": {"hard": amounts["hard"]}, "status": amounts})
+    out = kres("simulate --scale deploy/web=8").out
+    assert "next pods are expected to get proxy: Deployment/web in shop" in out and "3 of 8" in out
+    out = kres("simulate --scale deploy/web=8 --no-seen").out
+    assert "proxy" not in out and "8 of 8" in out

@@ -22,6 +22,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "rules.kres.example.com"
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap"}
 CEILING = {"apiVersion": f"{GROUP}/v1", "kind": "Ceiling"}
+TENANT = {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant"}
 #: Its plural is none that could be guessed, and it stands in no namespace.
 ROOF = {"apiVersion": f"{GROUP}/v1", "kind": "Roof"}
 BOX = {"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "400m"}}}
@@ -32,13 +33,17 @@ SAYS = "'at most ' + params.{}.cpu + ' by ' + params.metadata.name"
 
 
 class Case(NamedTuple):
-    """``kind``: the paramKind. ``bindings``: the paramRef of each. ``denied``: texts of which the server gives one."""
+    """``kind``: the paramKind. ``bindings``: the paramRef of each. ``denied``: texts of which the server gives one.
+
+    ``expression``: another one than that the parameter bounds the pod's cpu.
+    """
 
     kind: dict[str, str]
     bindings: tuple[dict[str, Any] | None, ...]
     denied: tuple[str, ...]
     objects: tuple[dict[str, Any], ...] = ()
     failure: str = "Fail"
+    expression: str = ""
 
 
 def config(name: str, cpu: str, **labels: str) -> dict[str, Any]:
@@ -59,6 +64,7 @@ def labelled(absent: str = "Deny", **labels: str) -> dict[str, Any]:
 
 NO_PARAMS = "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
 UNSERVED = "failed to find resource referenced by paramKind: '{}/v1, Kind=Nothing'"
+NO_TENANT = "failed to find resource referenced by paramKind: 'capsule.clastix.io/v1beta2, Kind=Tenant'"
 CASES = {
     "passes": Case(CONFIG, (named("limits"),), (), (config("limits", "500m"),)),
     "fails": Case(CONFIG, (named("limits"),), ("at most 200m by limits",), (config("limits", "200m"),)),
@@ -98,6 +104,22 @@ CASES = {
         (f"failed to configure policy: {UNSERVED.format(GROUP)}",),
     ),
     "unserved-ignored": Case({"apiVersion": f"{GROUP}/v1", "kind": "Nothing"}, (None,), (), failure="Ignore"),
+    # An expression that asks nothing of the parameter is not even looked at where there can be none.
+    "unserved-true": Case(
+        {"apiVersion": f"{GROUP}/v1", "kind": "Nothing"}, (None,),
+        (f"failed to configure policy: {UNSERVED.format(GROUP)}",), expression="true",
+    ),
+    # The program has a table of this kind, the server has no such kind.
+    "unserved-tenant": Case(
+        TENANT, (None,),
+        (f"failed to configure policy: {NO_TENANT}",), expression="true",
+    ),
+    "unserved-tenant-named": Case(
+        TENANT, (named("oil"),),
+        (f"failed to configure policy: {NO_TENANT}",), expression="true",
+    ),
+    "served-true": Case(CEILING, (None,), (), expression="true"),
+    "built-in-true": Case(CONFIG, (None,), (), expression="true"),
     "served-no-reference": Case(CEILING, (None,), ("expression '",)),
     "no-reference": Case(CONFIG, (None,), ("expression '",)),
 }  # fmt: skip
@@ -138,6 +160,8 @@ def policy(space: str, case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
     pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     part = "data" if case.kind == CONFIG else "spec"
     check = {"expression": OF_DATA if part == "data" else OF_SPEC, "messageExpression": SAYS.format(part)}
+    if case.expression:
+        check = {"expression": case.expression}
     yield "validatingadmissionpolicies", {
         "kind": "ValidatingAdmissionPolicy", "metadata": {"name": space},
         "spec": {

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 from reports.stored import box, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model.admitting import parameter_of
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.policing.effects import policy_effects
 from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.store.coverage import Coverage, Need
 
@@ -216,3 +219,66 @@ def test_what_pods_were_given_counts_in_a_quota():
     found = explain(store, subject("Deployment/w"), ASK)
     assert "exceeded quota: q, requested: requests.cpu=2500m" in found.verdict.message
     assert "free 2 of requests.cpu in quota q" in found.remedies[0].text
+
+
+@pytest.mark.parametrize(
+    ("objects", "gap"),
+    [
+        (policy("ValidatingAdmissionPolicy", "rule", validations=[{"expression": "true"}], newCheck={"a": 1}),
+         "it has spec.newCheck"),
+        ((validating("true")[0], {**validating("true")[1], "spec": {"policyName": "rule", "sampling": 5}}),
+         "its binding rule-b has spec.sampling"),
+        (policy("MutatingAdmissionPolicy", "rule", mutations=[{"patchType": "Merge"}], reinvocationPolicy="Never"),
+         'it has spec.mutations[0].patchType "Merge"'),
+    ],
+)  # fmt: skip
+def test_a_policy_that_is_newer_than_the_program_is_named_and_leaves_the_verdict_open(objects, gap):
+    found = told(*objects)
+    assert found.verdict.outcome == "admitted-as-far-as-seen"
+    assert [(one.name, one.message) for one in found.unseen] == [
+        ("rule", f"not computed: {gap}, which is newer than this program")
+    ]
+    raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [box(image="x")]}}
+    of_file = explain(store_of(space(), *objects), subject("Pod/p", raw, "p.yaml"), ASK)
+    assert of_file.verdict.outcome == "admitted-as-far-as-seen"
+    [effect] = policy_effects(store_of(*objects), "ns", ASK).policies
+    assert effect.unknown.startswith(gap)
+
+
+def test_an_expression_that_only_a_newer_server_compiles_is_not_taken_for_a_fault():
+    store = store_of(deployment(), *validating("object.metadata.name.brandNew() == 'x'"))
+    found = explain(store, subject("Deployment/w"), ASK)
+    assert found.verdict.outcome == "refused" and "undeclared reference to 'brandNew'" in found.verdict.message
+    store.origin = structs.replace(store.origin, version="v1.99.0")
+    found = explain(store, subject("Deployment/w"), ASK)
+    assert found.verdict.outcome == "admitted-as-far-as-seen"
+    assert "spec.validations[0].expression does not compile, or is newer" in found.unseen[0].message
+
+
+def test_a_policy_that_does_not_compile_refuses_in_the_words_of_the_server_with_its_column():
+    message = told(*validating("object.spec.x +")).verdict.message
+    assert "compilation error: compilation failed: ERROR: <input>:1:16: Syntax error" in message
+
+
+def test_two_bindings_with_different_parameters_refuse_each_for_itself():
+    binding = cluster_wide("ValidatingAdmissionPolicyBinding", "", spec={})
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    rule = policy("ValidatingAdmissionPolicy", "rule", paramKind=kind, validations=[
+        {"expression": "params.data.allow == 'yes'", "messageExpression": "'asked by ' + params.metadata.name"},
+    ])[0]  # fmt: skip
+    bindings = [
+        {**binding, "metadata": {"name": f"b-{name}"}, "spec": {
+            "policyName": "rule", "validationActions": ["Deny"],
+            "paramRef": {"name": name, "parameterNotFoundAction": "Deny"},
+        }}
+        for name in ("open", "shut", "barred")
+    ]  # fmt: skip
+    store = store_of(deployment(), rule, *bindings)
+    for name, allow in (("open", "yes"), ("shut", "no")):
+        raw = {**kind, "metadata": {"name": name, "namespace": "ns"}, "data": {"allow": allow}}
+        store.add("ConfigMap.v1", parameter_of(raw))
+    store.cover(Need("ConfigMap.v1", "ns", "barred", required=False), Coverage("denied", "configmaps is forbidden"))
+    found = explain(store, subject("Deployment/w"), ASK)
+    assert found.verdict.message.endswith("binding 'b-shut' denied request: asked by shut")
+    [gap] = [one for one in found.unseen if one.kind == "ValidatingAdmissionPolicy"]
+    assert gap.name == "rule" and "its parameters (ConfigMap ns/barred) may not be read" in gap.message

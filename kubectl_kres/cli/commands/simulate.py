@@ -17,6 +17,7 @@ from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     EXIT_CODE,
     FILES,
+    NO_SEEN,
     OUTPUT,
     SERVER,
     SIMULATED,
@@ -91,7 +92,8 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
-            course = Course(store, steps, ask.server, looked, emptied=True)
+            seen = not options.no_seen
+            course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
             change_report = report_of(course)
             if _concerns_runs(wanted):
                 runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
@@ -230,7 +232,8 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
         spaces = tuple(
             {item.metadata.namespace for object_source in (before, after) for item in _all(object_source.store)}
         )
-        sides = [at_rest(source.store, server, spaces) for source in (before, after)]
+        seen = not options.no_seen
+        sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
         change_report = compared(sides[0], sides[1])
         noted = _noted(change_report, after.store, after.namespaces or ("",), assumptions)
         return _shown(options, items, tally, after, noted, after.store.origin)
@@ -302,6 +305,6 @@ command = Command(
         kubectl kres simulate --demo --scale deploy/web=9
         """,
     usage="(-f FILE | --delete ... | --from FILE)",
-    flags=(*SIMULATED, *FILES, ALL_NAMESPACES, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(*SIMULATED, *FILES, ALL_NAMESPACES, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "diff"),
 )

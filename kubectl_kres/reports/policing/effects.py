@@ -17,6 +17,7 @@ from kubectl_kres.policies import validating
 from kubectl_kres.policies.chain import named
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.mutating import MutationRun, NoAnswer
+from kubectl_kres.policies.newer import familiar
 from kubectl_kres.policies.policy import Bound, name_of
 from kubectl_kres.policies.request import Request, creation
 from kubectl_kres.policies.resources import settled
@@ -150,6 +151,10 @@ def _effect(
     words = bound.policy.words & _UNREAD
     if words:
         yield structs.replace(effect, unknown=f"it asks for {', '.join(sorted(words))}, which is not read of pods")
+        return
+    _, newer = familiar(bound)
+    if newer:
+        yield structs.replace(effect, unknown="; ".join(newer))
         return
     others: list[PodEffect] = []
     seen = [request for request in requests if _matches(bound, request, scene)]

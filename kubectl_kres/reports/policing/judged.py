@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.pod_claims import instead
 from kubectl_kres.reports.policing.pods import added_to, next_pod
-from kubectl_kres.reports.policing.scene import PluginLookups, gaps_of, scene_of, without_withheld
+from kubectl_kres.reports.policing.scene import PluginLookups, computable, gaps_of, scene_of, withheld_of
 from kubectl_kres.store.store import Store
 
 _VALIDATING, _MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
@@ -57,12 +57,11 @@ class _Next:
         sent = creation(raw, self.space)
         self.request = sent.of(chain.named(settled(raw, ask.server), self.space))
         self.unseen: list[Unseen] = []
-        world = scene.world
-        if subject.raw is None:
-            validating, gaps = without_withheld(world.validating, self.request, scene, added)
-            mutating, others = without_withheld(world.mutating, self.request, scene, added)
-            world = structs.replace(world, validating=validating, mutating=mutating, added=added)
-            self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
+        withheld = withheld_of(subject, added)
+        validating, gaps = computable(scene.world.validating, self.request, scene, withheld)
+        mutating, others = computable(scene.world.mutating, self.request, scene, withheld)
+        world = structs.replace(scene.world, validating=validating, mutating=mutating, added=added)
+        self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
         self.world: PolicyObjects = world
         bounded = added and not standard_of(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
         self.assumed = (*scene.assumed(self.request), *((_ADDED,) if bounded else ()))
@@ -146,9 +145,10 @@ def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis)
         request = _sent(store, subject, raw, ask)
     except (Unparsable, msgspec.ValidationError):
         return analysis
-    run = chain.Chain(request, analysis.known.policies, ask.server, scene.world)
-    reviews = list(run.review(request))
-    unseen = [*gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING)]
+    validating, gaps = computable(scene.world.validating, request, scene)
+    world = structs.replace(scene.world, validating=validating)
+    reviews = list(chain.Chain(request, analysis.known.policies, ask.server, world).review(request))
+    unseen = [*gaps_of(gaps, _VALIDATING), *gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING)]
     changing = [
         f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
         for bound in scene.world.mutating

@@ -9,8 +9,11 @@ from weakref import WeakKeyDictionary, ref
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import NEWEST, parse
 from kubectl_kres.model.detail import OF_TEMPLATES, WITHHELD
+from kubectl_kres.policies.creation import errors_of
 from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.newer import familiar
 from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
@@ -19,6 +22,7 @@ from kubectl_kres.policies.webhooks import asked
 from kubectl_kres.policies.world import PolicyObjects, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
 from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.store.coverage import Need
@@ -30,13 +34,19 @@ Raw = Mapping[str, Any]
 MOST = 30_000
 _KINDS = (*sorted(DECIDING), "Namespace", "ServiceAccount")
 _NEWEST_KNOWN = 36
+#: By whether a policy has mutations.
+_KIND_OF = {False: "ValidatingAdmissionPolicy", True: "MutatingAdmissionPolicy"}
 
 
 class PluginLookups(Struct, frozen=True):
-    """What plugins look up, and the webhooks by name, with whether they may change the object."""
+    """What plugins look up, and the webhooks by name, with whether they may change the object.
+
+    ``newer``: the server is newer than the rules that are known.
+    """
 
     world: PolicyObjects
     webhooks: tuple[tuple[str, bool, tuple[Raw, ...]], ...] = ()
+    newer: bool = False
 
     def assumed(self, request: Request) -> Iterator[Assume]:
         """The webhooks that are asked about the request."""
@@ -52,12 +62,15 @@ class PluginLookups(Struct, frozen=True):
         return Given(self.world.namespace, self.world.params, (1, _NEWEST_KNOWN), MOST)
 
 
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, PluginLookups | None]]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, PluginLookups | None]]] = (
+    WeakKeyDictionary()
+)
 
 
 def scene_of(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
-    result, revision = _found.setdefault(store, {}), store.revision(*_KINDS)
+    result = _found.setdefault(store, {})
+    revision = (*store.revision(*_KINDS), store.origin.version)
     last = result.get(namespace)
     if last is None or last[:2] != (revision, server):
         last = result[namespace] = (revision, server, _scene(store, namespace, server))
@@ -90,7 +103,8 @@ def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None
     terminating = space is not None and bool(space.metadata.deletion_timestamp or space.status.phase == "Terminating")
     if silent and not (webhooks or world.validating or world.mutating or world.accounts is not None or terminating):
         return None
-    return PluginLookups(world, webhooks)
+    version = parse(store.origin.version)
+    return PluginLookups(world, webhooks, version is not None and version > NEWEST)
 
 
 def _all(store: Store, kind: str) -> list[Raw]:
@@ -138,24 +152,35 @@ def _looking(store: Store) -> Look:
     return look
 
 
-def without_withheld(
-    bound: Sequence[Bound], request: Request, scene: PluginLookups, added: frozenset[str] = frozenset()
-) -> tuple[tuple[Bound, ...], list[str]]:
-    """The policies that ask for nothing that is not kept of a template, and what is said of the others that match.
+def withheld_of(subject: Subject, added: frozenset[str]) -> frozenset[str]:
+    """The fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
+    return (WITHHELD if subject.raw is None else frozenset()) | (OF_TEMPLATES if added else frozenset())
 
-    ``added``: containers of which live pods alone tell.
-    """
-    withheld = WITHHELD | OF_TEMPLATES if added else WITHHELD
+
+def computable(
+    bound: Sequence[Bound], request: Request, scene: PluginLookups, withheld: frozenset[str] = frozenset()
+) -> tuple[tuple[Bound, ...], list[str]]:
+    """The policies that can be computed, and what is said of the others that match. ``withheld``: what was not read."""
     kept, gaps = [], []
     for item in bound:
         words = item.policy.words & withheld
-        if not words:
-            kept.append(item)
-        elif matched(item.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
-            gaps.append(
-                f"{item.policy.name} is not computed: it asks for {', '.join(sorted(words))}, which is not read"
-            )
+        left, reasons = (
+            (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(item)
+        )
+        if left is not None and scene.newer:
+            fault = _fault(left)
+            left, reasons = (None, [fault]) if fault else (left, reasons)
+        if left is not None:
+            kept.append(left)
+        if reasons and matched(item.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
+            gaps += [f"{item.policy.name} is not computed: {reason}" for reason in reasons]
     return tuple(kept), gaps
+
+
+def _fault(bound: Bound) -> str:
+    """What does not compile here of a policy that a newer server took; empty: nothing."""
+    errors = errors_of({**bound.policy.raw, "kind": _KIND_OF["mutations" in bound.policy.spec]}, _NEWEST_KNOWN + 1)
+    return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""
 
 
 def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
