@@ -454,7 +454,7 @@ def test_containers_that_live_pods_were_given_count_unless_they_are_left_out(kre
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}}
     amounts = {"hard": {"limits.memory": "4Gi"}, "used": {"limits.memory": "1280Mi"}}
     api.objects.append({**quota, "spec": {"hard": amounts["hard"]}, "status": amounts})
-    out = kres("simulate --scale deploy/web=8").out
+    out = " ".join(kres("simulate --scale deploy/web=8").out.split())
     assert "next pods are expected to get proxy: Deployment/web in shop" in out and "3 of 8" in out
     out = kres("simulate --scale deploy/web=8 --no-seen").out
     assert "proxy" not in out and "8 of 8" in out
