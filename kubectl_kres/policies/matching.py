@@ -35,7 +35,8 @@ def _holds(expression: Raw, labels: Raw) -> bool:
 
 def matched(constraints: Raw | None, request: Request, namespace: Raw | None) -> Request | None:
     """The request as the policy sees it, perhaps in another version of the kind; None: it is not about it."""
-    constraints = constraints or {}
+    if not constraints:
+        return request
     if not _namespace_selected(constraints.get("namespaceSelector"), request, namespace):
         return None
     if not _object_selected(constraints.get("objectSelector"), request):

@@ -58,6 +58,13 @@ _POLICIES: Raw = {**_POLICY, **_VALIDATING, **_MUTATING}
 
 def familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
     """The policy with the bindings of which everything is known, and what is not; None: nothing can be computed."""
+    last = bound.policy.familiar
+    if last is None or last[0] is not bound.bindings:
+        last = bound.policy.familiar = (bound.bindings, *_familiar(bound))
+    return last[1:]
+
+
+def _familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
     strange = list(_strange(bound.policy.spec, _POLICIES, "spec"))
     if strange:
         return None, [f"it has {strange[0]}, which is newer than this program"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.cel.base.state import PER_CALL
@@ -21,10 +21,11 @@ from kubectl_kres.policies.expressions import (
     declared,
     names_of,
 )
-from kubectl_kres.policies.matching import selects
+from kubectl_kres.policies.matching import matched, selects
 from kubectl_kres.policies.request import Request
 
 Raw = Mapping[str, Any]
+_RULES = ("resourceRules", "excludeResourceRules")
 _WORD = re.compile(r"[A-Za-z]+")
 #: Of an API version and a kind, the objects in a namespace among which a paramRef chooses, or none where there is no
 #: paramRef; None: no such kind is served. Raises NotComputed where they could not be read.
@@ -57,6 +58,31 @@ class Policy:
         self._conditions: list[Expression] | None = None
         self.known: dict[Any, Expression] = {}
         self._words: frozenset[str] | None = None
+        #: Whether it tells objects of a kind apart; the versions in which it sees those of a namespace, if any.
+        self._apart: bool | None = None
+        self._namespace: Raw | None = None
+        self._versions: dict[tuple[str, ...], str | None] = {}
+        #: What ``newer.familiar`` said of it with these bindings.
+        self.familiar: tuple[tuple[Raw, ...], Bound | None, list[str]] | None = None
+
+    def matched(self, request: Request, namespace: Raw | None) -> Request | None:
+        """As ``matching.matched`` has it; where objects are not told apart, found once for a kind in a namespace."""
+        constraints: Raw | None = self.spec.get("matchConstraints")
+        if self._apart is None:
+            rules = [rule for key in _RULES for rule in (constraints or {}).get(key) or ()]
+            self._apart = bool((constraints or {}).get("objectSelector") or any(r.get("resourceNames") for r in rules))
+        if self._apart or request.kind == "Namespace":
+            return matched(constraints, request, namespace)
+        if self._namespace is not namespace:
+            self._namespace, self._versions = namespace, {}
+        key = (request.operation, request.kind, request.api_version, request.subresource, request.namespace)
+        if key not in self._versions:
+            seen = matched(constraints, request, namespace)
+            self._versions[key] = None if seen is None else seen.api_version
+        version = self._versions[key]
+        if version is None or version == request.api_version:
+            return None if version is None else request
+        return structs.replace(request, api_version=version)
 
     def accepts(self, *, authorizer: bool = True, patch: bool = False) -> Accepts:
         return Accepts(self.param_kind is not None, authorizer, patch)

@@ -99,8 +99,7 @@ class _Dispatch:
 
     def run(self, bindings: Sequence[Raw]) -> None:
         """Raises NotComputed."""
-        constraints = self.policy.spec.get("matchConstraints")
-        seen = matched(constraints, self.request, self.given.namespace)
+        seen = self.policy.matched(self.request, self.given.namespace)
         if seen is None:
             return
         if not self.policy.kind_known(self.request, self.given):
@@ -212,14 +211,16 @@ class _Messages:
     """The messages that expressions give, only made for validations that fail."""
 
     def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, given: Given) -> None:
-        self.policy = policy
-        self.evaluation = Evaluation(names, policy.variables, budget=budget, most=given.most)
+        self.policy, self.names, self.budget, self.most = policy, names, budget, given.most
+        self._evaluation: Evaluation | None = None
 
     def of(self, validation: Raw) -> str:
         text = _text(validation, "messageExpression")
         if not text:
             return ""
-        result = self.evaluation.run(self.policy.expression(text, TEXT, authorizer=False))
+        if self._evaluation is None:
+            self._evaluation = Evaluation(self.names, self.policy.variables, budget=self.budget, most=self.most)
+        result = self._evaluation.run(self.policy.expression(text, TEXT, authorizer=False))
         message = trim(result.value) if isinstance(result.value, str) else ""
         return "" if len(message.encode()) > _MOST_MESSAGE or "\n" in message else message
 
@@ -227,11 +228,11 @@ class _Messages:
 def _decision(
     policy: Policy, validation: Raw, result: Result, index: int, messages: _Messages
 ) -> FailedValidation | None:
+    if result.value is True:
+        return None
     expression = trim(_text(validation, "expression"))
     if result.error:
         return FailedValidation(result.error, "", index, expression, error=True) if policy.fails else None
-    if result.value is True:
-        return None
     try:
         message = messages.of(validation)
     except OutOfBudget as error:
@@ -241,9 +242,12 @@ def _decision(
 
 
 def _annotations(policy: Policy, names: Mapping[str, Any], given: Given) -> Annotations:
-    evaluation = Evaluation(names, policy.variables, most=given.most)
     pairs: Annotations = []
-    for audit_annotation in policy.spec.get("auditAnnotations") or ():
+    asked = policy.spec.get("auditAnnotations")
+    if not asked:
+        return pairs
+    evaluation = Evaluation(names, policy.variables, most=given.most)
+    for audit_annotation in asked:
         expression: Expression = policy.expression(_text(audit_annotation, "valueExpression"), TEXT_OR_NULL)
         try:
             pairs.append((_text(audit_annotation, "key"), evaluation.run(expression)))
