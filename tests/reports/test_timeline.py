@@ -90,6 +90,16 @@ def test_refusals_of_a_workload_are_counted_under_the_name_that_people_gave_it()
     assert found[0].text == AGAIN and found[0].severity == "bad"
 
 
+def test_jobs_of_a_cron_job_are_refused_under_other_names_each_minute():
+    def told(minute: int) -> dict[str, Any]:
+        text = f'Error creating job: jobs.batch "nightly-{29400000 + minute}" is forbidden: exceeded quota: objects'
+        return event("CronJob/nightly", "FailedCreate", text, count=2, lastTimestamp=f"2026-01-01T10:0{minute}:00Z")
+
+    (entry,) = entries(told(1), told(2), told(3))
+    assert (entry.count, entry.time) == (6, "2026-01-01T10:03:00Z")
+    assert "nightly-29400003" in entry.text
+
+
 def test_a_condition_that_repeats_an_event_is_not_counted_again():
     failure = {
         "type": "ReplicaFailure",

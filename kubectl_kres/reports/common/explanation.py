@@ -111,13 +111,16 @@ class Demand(Record, frozen=True):
 
 
 #: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
-_PREFIX = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
-_NEW_NAME = re.compile(r'pods? "[^"]*"')
+_PREFIX = re.compile(
+    r"^(\(combined from similar events\): )?"
+    r"(Error creating(?: job)?: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )?"
+)
+_NEW_NAME = re.compile(r'(pod|jobs\.batch)s? "[^"]*"')
 
 
 def gist(text: str) -> str:
-    """The text without what differs between two tries to create the same pod."""
-    return _NEW_NAME.sub("pods", reply(text))
+    """The text without what differs between two tries to create the same pod or job."""
+    return _NEW_NAME.sub(r"\1s", reply(text))
 
 
 def reply(text: str) -> str:
