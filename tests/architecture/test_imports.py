@@ -37,6 +37,15 @@ CHANGES = {
 #: The engine of expressions is for clusters that have policies; the demo has none.
 EXPRESSIONS = {"kubectl_kres.cel.evaluation.evaluate", "kubectl_kres.policies.policy"}
 
+#: What reads files, decides about policies and pools, and shapes output, is for those who have or ask for them.
+SELDOM = {
+    "kubectl_kres.manifests.read",
+    "kubectl_kres.manifests.typed",
+    "kubectl_kres.policies.matching",
+    "kubectl_kres.capsule.rules.managed",
+    "kubectl_kres.render.text.jsonpath",
+}
+
 
 @pytest.mark.parametrize(
     ("program", "arguments", "must", "never"),
@@ -55,6 +64,13 @@ EXPRESSIONS = {"kubectl_kres.cel.evaluation.evaluate", "kubectl_kres.policies.po
             "kubectl_kres.reports.explain.explain",
             WRITERS | CHANGES | EXPRESSIONS,
             id="explain",
+        ),
+        pytest.param(
+            COMMAND,
+            "explain --demo deploy/web -n shop",
+            "kubectl_kres.reports.explain.explain",
+            WRITERS | CHANGES | EXPRESSIONS | SELDOM,
+            id="explain-workload",
         ),
     ],
 )

@@ -24,7 +24,8 @@ from kubectl_kres.capsule.rules.allocation import (
 from kubectl_kres.capsule.rules.amounts import AmountFault, Amounts, readable, texts
 from kubectl_kres.capsule.rules.assignment import belongs, is_writable
 from kubectl_kres.capsule.rules.leaving import disassociate, wants_release
-from kubectl_kres.capsule.rules.managed import managed_quota, quota_name, refused, sync_fault
+from kubectl_kres.capsule.rules.managed import managed_quota, refused, sync_fault
+from kubectl_kres.capsule.rules.pool_quota import quota_name
 from kubectl_kres.capsule.rules.selection import selected
 from kubectl_kres.capsule.rules.usage import in_use
 from kubectl_kres.capsule.rules.webhooks import refuse_pool

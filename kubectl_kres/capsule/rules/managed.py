@@ -13,28 +13,14 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.capsule.rules.allocation import ClaimShare
 from kubectl_kres.capsule.rules.amounts import added, readable
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME
+from kubectl_kres.capsule.rules.pool_quota import MANAGED_LABEL, POOL_LABEL, quota_name
 from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePool
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ScopeSelector
 from kubectl_kres.provenance.journal import Derive, Source, Term
 from kubectl_kres.quantity import Quantity, parse
 
-POOL_LABEL = "projectcapsule.dev/pool"
-MANAGED_LABEL = "projectcapsule.dev/managed-by"
-#: What the name of a managed quota starts with.
-PREFIX = "capsule-pool-"
 _TOO_LONG = f"must be no more than {LONGEST_NAME} bytes"
-
-
-def quota_name(pool: str) -> str:
-    """The name of the managed quota of a pool."""
-    return f"{PREFIX}{pool}"
-
-
-def pool_of(quota: ResourceQuota) -> str:
-    """The pool that manages a quota, by its label; empty if none does."""
-    name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
-    return name if name and quota.metadata.name == quota_name(name) else ""
 
 
 def hard_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:

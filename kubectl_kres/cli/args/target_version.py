@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.server import GATES, LOCKED, LimitedResource, S
 from kubectl_kres.admission.base.versions import nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.manifests.files import content
 
 Form = TypeVar("Form")
 
@@ -114,6 +113,8 @@ def _configured(file: str) -> tuple[tuple[LimitedResource, ...], frozenset[str]]
 
 def _loaded(file: str) -> Mapping[str, Any]:
     import yaml
+
+    from kubectl_kres.manifests.files import content
 
     try:
         data = yaml.safe_load(content(file))

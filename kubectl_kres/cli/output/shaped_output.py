@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from kubectl_kres.render.text import jsonpath
-
 #: What a format that takes a text begins with, as the help shows it.
 FORMS = {"jsonpath": "TEMPLATE", "custom-columns": "SPEC"}
 
@@ -19,6 +17,8 @@ class Shaped(str):
 
     def __new__(cls, asked: str) -> Self:
         """``asked`` is what follows ``-o``. Raises UsageError for what cannot be read."""
+        from kubectl_kres.render.text import jsonpath
+
         result = super().__new__(cls, "json")
         form, _, text = asked.partition("=")
         if form == "jsonpath":

@@ -12,7 +12,6 @@ from kubectl_kres.cli.output.printer import same_terminal
 from kubectl_kres.cli.select.workloads import Found
 from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.errors import ClusterError, Exit, InputError, InputErrors, KresError, NotFound
-from kubectl_kres.manifests.read import LISTED
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
@@ -118,6 +117,8 @@ class Tally:
         for unseen in self._unseen.values():
             self._note_unseen(unseen, told=unseen.message in shown)
         if self._left_out:
+            from kubectl_kres.manifests.read import LISTED
+
             self._tell(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
         if not self.count and not self._failed and not self._told:

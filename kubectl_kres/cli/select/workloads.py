@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
@@ -12,10 +12,6 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
-from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.overlay import is_left_out
-from kubectl_kres.manifests.read import refuse
-from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
@@ -33,6 +29,9 @@ from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, ori
 from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.manifests.manifest import Manifest
 
 
 class Found(NamedTuple):
@@ -193,6 +192,9 @@ def _from_files(
     wants: Wants,
     takes: Callable[[Kind], bool],
 ) -> Found:
+    from kubectl_kres.manifests.read import refuse
+    from kubectl_kres.manifests.typed import kind_of
+
     if any("/" in word for word in words):
         raise UsageError("resource/name arguments cannot be provided when a path is specified")
     if words:
@@ -218,6 +220,8 @@ def _from_files(
 
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:
+    from kubectl_kres.manifests.overlay import is_left_out
+
     fits = labels_match(selector)
     left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in given.manifests if is_left_out(manifest))
     return tuple(kind for kind, labels in left if fits(labels if isinstance(labels, Mapping) else {}))
@@ -225,6 +229,8 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
 
 def _unknown(given: Input) -> Iterator[Unseen]:
     """The objects of kinds that are not known: whether they make pods, and which, is not known either."""
+    from kubectl_kres.manifests.typed import kind_of
+
     for manifest in given.manifests:
         if kind_of(manifest) is None:
             ref = manifest.ref
@@ -234,6 +240,8 @@ def _unknown(given: Input) -> Iterator[Unseen]:
 
 def _nothing(given: Input, options: Options) -> UsageError:
     """That the files hold nothing to answer for; of an object the path that it lacks."""
+    from kubectl_kres.manifests.typed import kind_of
+
     for manifest in given.manifests:
         if kind_of(manifest) is not None:
             continue
@@ -299,6 +307,8 @@ def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool
 
 def _of_manifest(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
+    from kubectl_kres.manifests.typed import kind_of, typed
+
     kind = kind_of(manifest)
     if kind is None:
         group, _, version = manifest.api_version.rpartition("/")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.capsule.rules.managed import POOL_LABEL, pool_of
+from kubectl_kres.capsule.rules.pool_quota import POOL_LABEL, pool_of
 from kubectl_kres.model.capsule import GROUP
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec

@@ -9,7 +9,6 @@ from typing import Any
 from kubectl_kres.model.admitting import is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import PodSpec
-from kubectl_kres.policies.matching import selects
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.parameters import kind_need, parameter_need
 from kubectl_kres.store.store import Store
@@ -85,6 +84,8 @@ def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
     resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
     space = store.get("Namespace", namespace)
     if space is not None:
+        from kubectl_kres.policies.matching import selects
+
         labels = {"kubernetes.io/metadata.name": namespace, **(space.metadata.labels or {})}
         if not selects(constraints.get("namespaceSelector"), labels):
             return False

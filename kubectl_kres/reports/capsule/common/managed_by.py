@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.capsule.rules.managed import MANAGED_LABEL, POOL_LABEL
+from kubectl_kres.capsule.rules.pool_quota import MANAGED_LABEL, POOL_LABEL
 from kubectl_kres.model.meta import ManagedMetadata
 
 _OWNERS = ("TenantResource", "GlobalTenantResource", "Tenant")

@@ -9,7 +9,8 @@ from msgspec import structs
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimKey, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
-from kubectl_kres.capsule.rules.managed import hard_of, quota_name
+from kubectl_kres.capsule.rules.managed import hard_of
+from kubectl_kres.capsule.rules.pool_quota import quota_name
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import ScopedRequirement
 from kubectl_kres.quantity import Quantity
