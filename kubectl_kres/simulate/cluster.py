@@ -285,6 +285,8 @@ def _what(step: Step) -> str:
     """What a step does, in a word."""
     if isinstance(step, ScaleStep):
         return f"scale to {step.replicas}"
+    if isinstance(step, Patch) and _releases(step):
+        return "release"
     return {Apply: "apply", Delete: "delete", Patch: "set"}.get(type(step), "wait")
 
 
@@ -382,8 +384,12 @@ def _replayed(
 
 def _is_idle_release(step: Patch, claim: ResourcePoolClaim) -> bool:
     """Whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
+    return _releases(step) and not in_use(claim)
+
+
+def _releases(step: Patch) -> bool:
     annotations = (step.patch.get("metadata") or {}).get("annotations") or {}
-    return str(annotations.get(RELEASE, "")).lower() == "true" and not in_use(claim)
+    return str(annotations.get(RELEASE, "")).lower() == "true"
 
 
 def _stored(pools: Pools, kind: str, name: str, namespace: str) -> Any:

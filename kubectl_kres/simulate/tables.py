@@ -26,6 +26,7 @@ from kubectl_kres.simulate.shapes import SUFFIX, Cost, Measures, Shape, pod_of, 
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
 _GROUPS = ("containers", "initContainers")
+_CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
 _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
 
@@ -109,6 +110,8 @@ class Tables:
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejected: dict[int, str] = {}
         self._rejecting: dict[Key, str] = {}
+        #: Workloads with a template of which nobody was asked whether what rejects the other one rejects it, too.
+        self.unasked: set[Key] = set()
         #: What pods of workloads get beside their templates, and the templates with it.
         self._expected: dict[Key, tuple[Added, ...]] = {}
         #: The same in words, by workload.
@@ -137,9 +140,17 @@ class Tables:
         return number
 
     def reject(self, template: int, message: str) -> None:
-        """A webhook rejected pods of a template: nobody can ask it, so that its word stands while the template does."""
+        """A webhook rejected pods of a template: nobody can ask it, so that its word stands while the template does.
+
+        One that cannot be called rejects pods of any template.
+        """
         self._rejected[template] = message
         self._rejecting[self.templates[template].owner] = message
+
+    def _rejection(self, template: int) -> str:
+        """What a webhook says to pods of a template; empty where it is not known to reject them."""
+        general = self._rejecting.get(self.templates[template].owner, "")
+        return self._rejected.get(template, general if _CANNOT_BE_CALLED in general else "")
 
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
         """The number of the template that a workload has now."""
@@ -175,8 +186,9 @@ class Tables:
 
     def _judged(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         result = self.templates[template]
-        if result.owner in self._rejecting and template not in self._rejected:
+        if result.owner in self._rejecting and not self._rejection(template):
             kind, name = result.owner
+            self.unasked.add(result.owner)
             self.gaps[f"what rejects pods of {kind} {name} is not asked about its other template"] = None
         stored: dict[int, None] = {}
         refused: list[Outcome] = []
@@ -190,7 +202,7 @@ class Tables:
         self, template: int, variant: Variant, world: World
     ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         whole = self.templates[template].whole
-        shared = not whole and template not in self._rejected and self.plugins(world) is None
+        shared = not whole and not self._rejection(template) and self.plugins(world) is None
         if shared and any(known := self.judged.get(world.admitting, variant.raw, variant.pod_name)):
             return known
         outcomes = self._outcomes(template, variant, world, without_quotas(world.policies))
@@ -213,8 +225,9 @@ class Tables:
     def _outcomes(
         self, template: int, variant: Variant, world: World, policies: Policies, name: str = ""
     ) -> tuple[Outcome, ...]:
-        if template in self._rejected:
-            return (_by_webhook(self._rejected[template]),)
+        rejected = self._rejection(template)
+        if rejected:
+            return (_by_webhook(rejected),)
         plugins = self.plugins(world)
         if plugins is None and not name:
             return admit(variant.pod(), policies, self.server, journal=False)
@@ -233,7 +246,7 @@ class Tables:
         """A template with each of the sets of containers that its pods may get."""
         plain = self.templates[template]
         expected = self._expected.get(plain.owner)
-        if expected is None or template in self._rejected:
+        if expected is None or self._rejection(template):
             return (plain,)
         if template not in self._variants_of:
             self._variants_of[template] = tuple(Variant(plain.owner, *_with(plain.raw, added)) for added in expected)

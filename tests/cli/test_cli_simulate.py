@@ -96,7 +96,7 @@ def test_two_deployments_that_do_not_fit_together(kres: Kres, tmp_path: Path):
 def test_releasing_a_claim_that_is_not_used_is_refused_in_the_webhooks_words(kres: Kres):
     code, out, _ = kres("simulate --demo -n ml-notebooks --release claim/team")
     assert code == 1
-    assert "step 1 (--release claim/team): set ResourcePoolClaim/team in ml-notebooks" in out
+    assert "step 1 (--release claim/team): release ResourcePoolClaim/team in ml-notebooks" in out
     assert "the webhook takes the release annotation off again: the claim is unused" in out.replace("\n    ", " ")
 
 
@@ -368,10 +368,43 @@ def test_a_webhook_goes_on_rejecting_what_it_rejects(kres: Kres):
     assert 'failed calling webhook "images.example.com"' in out
 
 
-def test_what_a_webhook_says_of_another_template_is_not_known(kres: Kres):
+def test_a_webhook_that_cannot_be_called_rejects_every_template(kres: Kres):
     path = "deploy/scanner:spec.template.spec.containers[scanner].resources.limits.memory=128Mi"
-    out = " ".join(kres("simulate --demo -n staging --set", path).out.split())
-    assert "what rejects pods of Deployment scanner is not asked about its other template" in out
+    assert kres("simulate --demo -n staging --set", path).out == "Nothing changes.\n"
+    path = "deploy/scanner:spec.template.spec.containers[scanner].image=example.test/other"
+    out = kres("simulate --demo -n staging --scale deploy/scanner=2 --set", path).out
+    assert "Deployment/scanner  0 of 1 pod -> 0 of 2 pods" in out
+
+
+def test_what_a_webhook_says_of_another_template_is_not_known(kres: Kres, api: Api):
+    """It is no better for it: the webhook may reject these pods, too."""
+    told = 'admission webhook "images.example.com" denied the request: no tag'
+    failed = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": told}
+    api.objects.append({**deployment("web"), "status": {"conditions": [failed]}})
+    out = " ".join(kres("simulate -n shop --set deploy/web:spec.template.spec.priorityClassName=").out.split())
+    assert out == "Nothing changes."
+    path = "deploy/web:spec.template.spec.containers[0].resources.limits.memory=128Mi"
+    out = " ".join(kres("simulate -n shop --set", path).out.split())
+    assert "what rejects pods of Deployment web is not asked about its other template" in out
+    assert "Better" not in out
+    assert "Different: shop Deployment/web 0 of" in out
+
+
+def test_a_step_says_what_was_to_become_of_what(kres: Kres):
+    out = kres("simulate --demo -n shop --scale deploy/nope=3").out
+    assert "step 1 (--scale deploy/nope=3): scale Deployment/nope in shop to 3" in out
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("--scale deploy/storefront=3", "--set deploy/storefront:spec.replicas=2"),
+        ("--set deploy/storefront:spec.replicas=2", "--scale deploy/storefront=3"),
+    ],
+)
+def test_two_ways_to_say_how_many_replicas_contradict_each_other(kres: Kres, first: str, second: str):
+    code, _, err = kres(f"simulate --demo -n shop {first} {second}")
+    assert (code, err) == (2, f"error: {second} contradicts {first}: one number of replicas is expected\n")
 
 
 @pytest.mark.parametrize(

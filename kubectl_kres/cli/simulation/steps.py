@@ -76,6 +76,7 @@ def given_steps(
         elif field == "release":
             all_wanted.append(_release(value, kind))
     _refuse_doubles(all_wanted)
+    _refuse_two_numbers(all_wanted)
     return all_wanted
 
 
@@ -193,6 +194,24 @@ def _refuse_doubles(all_wanted: Sequence[Wanted]) -> None:
         elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
             raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
     refuse(faults)
+
+
+def _refuse_two_numbers(all_wanted: Sequence[Wanted]) -> None:
+    """Raises where --scale and --set say how many replicas there are to be."""
+    replicas: dict[tuple[str, str], Wanted] = {}
+    for wanted in filter(_sets_replicas, all_wanted):
+        other = replicas.setdefault(key_of_step(wanted.step), wanted)
+        if type(other.step) is not type(wanted.step):
+            raise UsageError(f"{wanted.label} contradicts {other.label}: one number of replicas is expected")
+
+
+def _sets_replicas(wanted: Wanted) -> bool:
+    step = wanted.step
+    return isinstance(step, ScaleStep) or (isinstance(step, Patch) and "replicas" in _mapping(step.patch.get("spec")))
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def placed(

@@ -102,7 +102,8 @@ def _where(ref: ObjectRef) -> str:
 def _step(step: StepResult, width: int) -> Iterator[Line]:
     place = f" ({step.label})" if step.label else ""
     where = f" in {step.subject.namespace}" if step.subject.namespace else ""
-    head = f"  step {step.number}{place}: {step.step} {step.subject}{where}"
+    verb, to, number = step.step.partition(" to ")
+    head = f"  step {step.number}{place}: {verb} {step.subject}{where}{to}{number}"
     yield [("", head)]
     for text in (step.message, *step.others) if not step.allowed else step.warnings:
         yield from toned("", wrapped(text, width, first="    ", rest="    "))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -83,7 +83,9 @@ def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools:
         if space in after.spaces:
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
-        workloads += _workloads(space, _of_side(before, space, states[0], old), _of_side(after, space, states[1], new))
+        changed = _workloads(space, _of_side(before, space, states[0], old), _of_side(after, space, states[1], new))
+        unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
+        workloads += (_unpraised(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
     claims = tuple(_claims(pools_before, pools))
     workloads.sort(key=_weight)
@@ -210,6 +212,13 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
         autoscaled_before=_autoscaled(before.maximum) if scaled else None,
         autoscaled_after=_autoscaled(after.maximum) if scaled else None,
     )
+
+
+def _unpraised(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:
+    """Better is nothing of which it is not known whether what rejected it rejects it again."""
+    if change.effect == "better" and (change.subject.kind, change.subject.name) in unasked:
+        return replace(change, effect="other")
+    return change
 
 
 def _short(maximum: Maximum | None) -> int:

@@ -157,7 +157,10 @@ def _apply(
             try:
                 item = decoded(to_v1(raw) if kind in _DEFINITIONS else raw, known.struct)
             except msgspec.ValidationError as error:
-                yield number, replace(answer, allowed=False, code=400, message=f"it cannot be read as a {kind}: {error}")
+                yield (
+                    number,
+                    replace(answer, allowed=False, code=400, message=f"it cannot be read as a {kind}: {error}"),
+                )
                 continue
             # As a file's, a ConfigMap counts wherever it stands.
             store.add(kind, item, file=answer.label if kind == "ConfigMap" else "")
