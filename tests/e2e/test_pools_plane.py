@@ -25,9 +25,9 @@ CASE = ("ordered-queue.json", "freed-room-waits-for-the-first")
 class Estate:
     """The recorded state before the first step, with names of its own."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, recorded: tuple[str, str] = CASE) -> None:
         self.plane = plane
-        file, name = CASE
+        file, name = recorded
         cases = json.loads((VECTORS / file).read_text())["cases"]
         self.case = next(one for one in cases if one["name"] == name)
         self.expect = self.case["expect_before_steps"]
