@@ -106,6 +106,36 @@ def test_an_object_opens_on_its_first_fault(words):
     )
 
 
+SHORT_BY = {
+    "claim sweep": ("exhausted: ml-training/sweep", "short by cpu 4, memory 2Gi", "DO release ml-training/nightly"),
+    "pool ml-compute": ("3 wait", "ml-training/sweep lacks cpu 4, memory 2Gi", "DO release ml-training/nightly"),
+    "taskrun integration-12": ("refused: ci/TaskRun/integration-12", "DO raise requests.cpu of quota runs"),
+}
+
+
+@pytest.mark.parametrize("words", SHORT_BY)
+@pytest.mark.parametrize("size", [(50, 15), (80, 24)])
+def test_what_to_do_stands_before_all_else_in_few_lines(words, size):
+    """State, what is missing, what to do: above the tree, and before what the server says, however small the screen."""
+    above = drive(demo(words, file=ML), size=size).partition("\n >")[0]
+    places = [above.index(part) for part in SHORT_BY[words]]
+    assert places == sorted(places)
+    words_of_others = [above.find(part) for part in ("controller says", "server:", "status:") if part in above]
+    assert all(place > above.index("DO ") for place in words_of_others)
+
+
+def test_c_on_a_fault_copies_what_to_do():
+    copied: list[str] = []
+
+    def note(app):
+        copied.append(app.clipboard)
+
+    drive(demo("claim sweep", file=ML), ["c"], note)
+    drive(demo("taskrun integration-12", file=ML), ["c"], note)
+    assert copied[0].startswith("kubectl annotate resourcepoolclaim nightly -n ml-training")
+    assert copied[1].startswith("kubectl patch quota runs -n ci")
+
+
 def test_a_filter_that_hides_all_rows_says_so_in_their_place():
     def check(app):
         assert 'filter "zzz" hides' in "".join(part for _, part in app.pane.table.empty)

@@ -50,19 +50,23 @@ def cells(app: Any) -> dict[str, tuple[str, ...]]:
 
 
 def test_why_does_my_claim_wait_takes_few_keys():
-    """Found on the first screen, or by the list of claims: what would unblock it, in the controller's own words."""
+    """Found on the first screen, or by the list of claims: what would unblock it, then the controller's own words."""
     shown = drive(ml(), ["/", *typed("alice"), "enter", "enter"], size=LARGE)
     assert crumbs(shown) == "overview > claim/alice"
     shown = drive(ml(), ["tab", "down", "down", "down", "enter", "enter"])
     assert crumbs(shown) == "overview > claims > claim/alice"
-    for said in ("queued: ml-notebooks/alice", "the controller says", "what would unblock it", "place 2 of 3"):
-        assert said in shown
+    places = [
+        shown.index(part) for part in ("queued: ml-notebooks/alice", "behind 1: cpu", "DO ", "what would unblock it")
+    ]
+    assert places == sorted(places)
+    shown = drive(ml("claim alice"), size=LARGE)
+    assert shown.index("DO ") < shown.index("the controller says") < shown.index("place 2 of 3")
 
 
 def test_the_worst_claim_stands_on_the_first_screen():
     shown = drive(ml(), ["/", *typed("sweep"), "enter", "enter"], size=LARGE)
     assert crumbs(shown).startswith("overview > claim/sweep")
-    assert "its pool has too little requests.cpu, requests.memory" in shown
+    assert "short by cpu 4, memory 2Gi" in shown
 
 
 @pytest.mark.parametrize(
@@ -142,8 +146,8 @@ def test_the_claim_shows_its_report():
             assert shown[one.name] == (one.requested, one.available, one.lacks)
         labels = list(shown)
         assert len(report.ways) > 2
-        for number, way in enumerate(report.ways, 1):
-            assert any(label.startswith(f"{number}. {way.text}") for label in labels), way.text
+        for number, way in enumerate(report.ways):
+            assert any(label.startswith(f"{'OR' if number else 'DO'} {way.text}") for label in labels), way.text
 
     drive(ml("claim sweep"), then=compare, size=LARGE)
 

@@ -15,7 +15,7 @@ from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
 from kubectl_kres.render.verdict.headline import at_maximum, counted, headline
-from kubectl_kres.render.verdict.remedy import BACK_OFF, remedy_lines
+from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.common.nodes import NodeRoom
@@ -27,6 +27,9 @@ _MORE = "taints, affinity and volumes are not looked at; kubectl describe node a
 
 #: What objects come to, as the last line of a list counts them.
 _COUNTED = (*MEANINGS, "ok", "over", "conflict")
+
+#: Lines that the first sentence has at the head of a screen.
+_HEAD = 2
 
 #: Widest name in a sum; the title of its table has it in full.
 _NAME = 32
@@ -96,30 +99,52 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the server says, and the smallest remedy; also what a system does then."""
-    yield from _verdict(explanation, width)
+    yield from _first(explanation, width)
+    yield from _server(explanation, width)
+    yield from remedy_lines(explanation.remedies, _note(explanation), width)
+    yield from _then(explanation, width)
+
+
+def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """The same at the head of a screen, where little room is: what to do stands before the server's own words."""
+    first, *rest = _first(explanation, width)
+    yield first
+    yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
+    yield from do_lines(explanation.remedies, _note(explanation), width)
+    yield from _then(explanation, width)
+    yield from _server(explanation, width)
+
+
+def _note(explanation: Explanation) -> str:
     blind = not explanation.complete and explanation.note == NOTHING
-    note = f"{NOTHING} as far as seen" if blind else explanation.note
-    yield from remedy_lines(explanation.remedies, note, width)
+    return f"{NOTHING} as far as seen" if blind else explanation.note
+
+
+def _then(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What goes on after a remedy, or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
         yield from toned("quiet", wrapped(BACK_OFF, width, first="  then: ", rest=" " * 8))
     for system in systems():
         yield from system.outcome_lines(explanation, width)
 
 
-def _verdict(explanation: Explanation, width: int) -> Iterator[Line]:
-    """What becomes of it in a line of ours, then the server's own sentence, whole."""
+def _first(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What becomes of it in a line of ours."""
     tone, word, text = headline(explanation)
     first, *rest = wrapped(f"{word}{text}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
     yield from toned("", rest)
+
+
+def _server(explanation: Explanation, width: int) -> Iterator[Line]:
+    """The server's own sentence, whole; and how far an autoscaler gets."""
     verdict = explanation.verdict
     server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     if server:
         yield [("quiet", f"server: {server}")]
     reach = explanation.autoscaled
     if reach is not None:
-        tone = "warn" if reach.fits < reach.most else "quiet"
-        yield from toned(tone, wrapped(at_maximum(reach), width, rest="  "))
+        yield from toned("warn" if reach.fits < reach.most else "quiet", wrapped(at_maximum(reach), width, rest="  "))
 
 
 def _existing(explanation: Explanation) -> str:

@@ -10,7 +10,7 @@ from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, siz
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.listed import Row
-from kubectl_kres.render.verdict.remedy import remedy_lines
+from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.words import message_of, verdict_word
 from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask, of_task
 from kubectl_kres.tekton.pipeline.refused_runs import RUNS
@@ -103,16 +103,37 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
 
 def verdict_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
     """What Tekton says of the run, what to change, and what of its timeout is left."""
-    if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
-        yield [("strong", "ended"), ("", f": {pipeline_explanation.subject.full}; nothing of it is made any more")]
-    else:
-        word, tone = verdict_word(pipeline_explanation.verdict)
-        told = (
-            message_of(pipeline_explanation.verdict)
-            or f"{pipeline_explanation.subject.full}{_tight(pipeline_explanation)}"
-        )
-        yield [(tone, word), ("", f": {told}")]
+    tone, word, told = _told(pipeline_explanation)
+    yield [(tone, word), ("", f": {told}")]
     yield from remedy_lines(pipeline_explanation.remedies, "", width)
+    yield from _goes_on(pipeline_explanation, width)
+
+
+def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """The same at the head of a screen: what is to be done stands before what Tekton says."""
+    tone, word, told = _told(pipeline_explanation)
+    name = pipeline_explanation.subject.full
+    shown = name if pipeline_explanation.remedies else told
+    first, *rest = wrapped(f"{word}: {shown}", width, rest="  ")
+    yield [(tone, first[: len(word)]), ("", first[len(word) :])]
+    yield from toned("", rest)
+    if shown != told:
+        yield from do_lines(pipeline_explanation.remedies, "", width)
+        yield from toned("quiet", wrapped(told, width, rest="  "))
+    yield from _goes_on(pipeline_explanation, width)
+
+
+def _told(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
+    """A word for what becomes of it, with its tone; and what Tekton says, or the name."""
+    name = pipeline_explanation.subject.full
+    if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
+        return "strong", "ended", f"{name}; nothing of it is made any more"
+    word, tone = verdict_word(pipeline_explanation.verdict)
+    return tone, word, message_of(pipeline_explanation.verdict) or f"{name}{_tight(pipeline_explanation)}"
+
+
+def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """What is written of the run, and what of its timeout is left."""
     problem = pipeline_explanation.problem
     if problem is not None:
         stored = problem.stage not in {"object", "validation"}

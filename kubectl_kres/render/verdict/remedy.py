@@ -27,12 +27,24 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
             yield from toned("warn", wrapped(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
-                yield [("strong", f"{_INDENT}{command}")]
+                yield [("", _INDENT), ("command", command)]
         if remedy.why:
             yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
     asks = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
     for ask in asks if commands else ():
         yield [("quiet", "who uses it: "), ("strong", ask)]
+
+
+def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
+    """The same at the head of a screen: DO the first way, OR another one."""
+    for at, remedy in enumerate(remedies):
+        first, *rest = wrapped(remedy.text, width, first="OR " if at else "DO ", rest="   ")
+        yield [("strong", first[:3]), ("", first[3:])]
+        yield from toned("", rest)
+        for command in remedy.commands:
+            yield [("", "   "), ("command", command)]
+    if not remedies:
+        yield from remedy_lines((), note, width)
 
 
 def _labelled(label: str, text: str, width: int) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
@@ -67,12 +67,17 @@ def sign(row: ClaimEntry) -> tuple[str, Tone]:
 def short(report: ClaimReport) -> str:
     """What is missing, in a few words."""
     if report.lacks:
-        return ", ".join(f"{_brief(name)} {lack}" for name, lack in report.lacks.items())
+        return lacks_words(report.lacks)
     if report.state == "queued":
         names = [_brief(amount.name) for amount in report.amounts if amount.behind is not None]
         ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
         return f"{ahead}: {', '.join(names)}" if names else ahead
     return report.because if report.waits or report.state == "released" else ""
+
+
+def lacks_words(lacks: Mapping[str, str]) -> str:
+    """``cpu 4, memory 2Gi``."""
+    return ", ".join(f"{_brief(name)} {lack}" for name, lack in lacks.items())
 
 
 def _brief(name: str) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.capsule.claim import PARTICIPLES, may_lines
+from kubectl_kres.render.capsule.claim import PARTICIPLES, may_lines, state_lines, status_lines
 from kubectl_kres.render.capsule.claim_or_pool import claim_page, option_text
 from kubectl_kres.render.capsule.claims import TONES, short_words
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
@@ -20,7 +20,7 @@ from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.capsule.claim_list import pool_place
+from kubectl_kres.tui.capsule.claim_list import pool_place, short
 from kubectl_kres.tui.capsule.items import condition_item, turn_item, way_items
 from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.location import Location
@@ -57,25 +57,14 @@ class ClaimPane(OutlinePane):
         return pool_place(self.report.pool or self.report.wanted_pool) if self.found is not None else None
 
     def head(self, width: int) -> Iterator[Line]:
-        report, state = self.report, self.report.state
-        place = report.place
-        pool = (
-            f" of pool {report.pool}"
-            if report.pool
-            else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
-        )
-        queue = (
-            f", place {place.place} of {place.of} in the {'ordered ' * place.ordered}queue" if place is not None else ""
-        )
-        first, *rest = wrapped(
-            f"{state}: {report.subject.namespace}/{report.subject.name}{pool}{queue}", width, rest="  "
-        )
-        yield [(TONES[state], first[: len(state)]), ("", first[len(state) :])]
-        yield from toned("", rest)
-        yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
-        if report.message not in {"", "reconciled", report.because}:
-            text = f"the controller says: {report.message}"
-            yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        report = self.report
+        yield from state_lines(report, width)
+        if lacks := short(report):
+            yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, rest="  "))
+        yield from self.do_lines(width)
+        if report.because != lacks:
+            yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+        yield from status_lines(report, width)
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None

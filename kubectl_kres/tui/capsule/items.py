@@ -17,21 +17,21 @@ from kubectl_kres.tui.widgets.items import OutlineItem
 
 def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
     """The smallest change first; where there is none, why."""
-    for number, way in enumerate(report.ways, 1):
+    for number, way in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in way.deeds if deed.command)
         yield OutlineItem(
-            (), f"{number}. {way.text}{_then(way)}", about=partial(_lines, report, way, number),
-            name="command", text=commands,
+            (), f"{'OR' if number else 'DO'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
+            name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.waits:
         text = nothing_helps(report)
-        yield OutlineItem((), text, tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
+        yield OutlineItem((), text, tone="warn", about=lambda width: toned("warn", wrapped(text, width)), remedy=True)
 
 
 def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> Iterator[Line]:
     if any(deed.command for deed in way.deeds):
         yield [("quiet", "enter copies what is to be typed")]
-    yield from way_lines(report, way, f"{number}. ", width)
+    yield from way_lines(report, way, "OR " if number else "DO ", width)
 
 
 def _then(way: UnblockOption) -> str:

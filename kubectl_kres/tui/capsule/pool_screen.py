@@ -11,7 +11,7 @@ from kubectl_kres.render.capsule.claim_or_pool import pool_page
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
 from kubectl_kres.render.pictures.holders import bar_of, holders_lines, ranked
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clipped, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
@@ -25,6 +25,7 @@ from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.capsule.claim_list import lacks_words
 from kubectl_kres.tui.capsule.items import condition_item, way_items
 from kubectl_kres.tui.capsule.pool_list import use_bar
 from kubectl_kres.tui.capsule.scene import scene_of
@@ -65,9 +66,14 @@ class PoolPane(OutlinePane):
         spaces, number = len(report.namespaces), report.claims
         unread = "claims are still being read" if self.late else "claims could not be read"
         waiting = unread if report.queue is None else f"{len(report.queue) or 'none'} wait"
-        text = f"pool {report.subject.name}: {spaces} namespaces, {number or 'no'} claims allocated, {waiting}"
+        text = f"pool {report.subject.name}: {waiting}, {number or 'no'} claims allocated, {spaces} namespaces"
         tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
-        yield from toned(tone, wrapped(text, width, rest="  "))
+        yield [(tone, clipped(text, width))]
+        if report.queue:
+            first = report.queue[0]
+            state = f"lacks {lacks_words(first.lacks)}" if first.lacks else f"is {first.state}"
+            yield from toned("", wrapped(f"{first.subject.key} {state}", width, rest="  "))
+        yield from self.do_lines(width)
         if report.message not in {"", "reconciled"}:
             yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
         for option in report.options:

@@ -42,6 +42,15 @@ class OutlinePane(TreePane):
     def columns(self) -> Sequence[Column]:
         return columns(self.HEAD, self._folded, ascii_only=self.session.setting.ascii_only)
 
+    def do_lines(self, width: int) -> Iterator[Line]:
+        """What the outline says is to be done, for the head: DO the first way, OR another one."""
+        for item in self._rows:
+            if item.remedy:
+                first, *rest = wrapped(item.label, width, rest="   ")
+                lead = len(first) if item.tone else 3
+                yield [(item.tone or "strong", first[:lead]), ("", first[lead:])]
+                yield from toned(item.tone, rest)
+
     def words(self, row: OutlineItem) -> str:
         return f"{row.label} {row.said}"
 
@@ -86,8 +95,10 @@ class OutlinePane(TreePane):
         return "on the right" if self.has_class("beside") else "below"
 
     def copied(self, row: OutlineItem) -> Copy | None:
-        if row.text:
-            return Copy(row.text, row.name)
+        """Of a fault the command of the first remedy."""
+        remedy = next((item for item in self._rows if item.remedy and item.text), None) if row.sign == "x" else None
+        if row.text or remedy is not None:
+            return Copy(row.text, row.name) if row.text or remedy is None else Copy(remedy.text, remedy.name)
         return Copy(row.ref.name, "name") if row.ref is not None else None
 
     def act(self, action: str) -> bool:

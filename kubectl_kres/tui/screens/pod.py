@@ -9,7 +9,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pictures.scale import pairs_of, scale_lines
 from kubectl_kres.render.pod.cgroups import tree
 from kubectl_kres.render.pod.diff import difference_lines
-from kubectl_kres.render.pod.explain import explanation_lines, verdict_lines
+from kubectl_kres.render.pod.explain import explanation_lines, head_lines
 from kubectl_kres.render.pod.qos import quality_lines
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, toned
@@ -85,12 +85,16 @@ class PodPane(TreePane):
         return ("!", "warn") if row.tone == "warn" else ("x", "bad") if row.tone == "bad" else ("", "")
 
     def head(self, width: int) -> Iterable[Line]:
-        return verdict_lines(self.found, width) if self.found is not None else ()
+        return head_lines(self.found, width) if self.found is not None else ()
 
     def about_lines(self, row: ValueRow, width: int) -> Iterable[Line]:
         return journal_lines(self.found, row, width, steps=self.steps) if self.found is not None else ()
 
     def copied(self, row: ValueRow) -> Copy | None:
+        """Of a fault the commands of the first remedy."""
+        commands = self.found.remedies[0].commands if self.found is not None and self.found.remedies else ()
+        if commands and self.sign(row)[0] == "x":
+            return Copy("\n".join(commands), "command")
         return Copy(row.text, "value") if row.text else None
 
     def owner(self) -> Location | None:

@@ -25,6 +25,8 @@ from kubectl_kres.tui.widgets.tabs import Tabs
 
 #: Lines below which the verdict and what is known give way to the tree.
 _LOW = 15
+#: Lines from which the verdict has room for all that it mostly says.
+_HIGH = 30
 
 
 class TreePane(ObjectPane, TablePane):
@@ -41,7 +43,8 @@ class TreePane(ObjectPane, TablePane):
         & > Container { layout: vertical; height: 1fr; }
         & > Container > Table { height: 1fr; }
         & > Container > Lines { height: 6; border-top: solid $foreground 25%; }
-        &.low > #verdict { max-height: 2; }
+        &.high > #verdict { max-height: 10; }
+        &.low > #verdict { max-height: 3; }
         &.low > Container > Lines { height: 3; }
         &.beside > Container { layout: horizontal; }
         &.beside > Container > Table { width: 3fr; height: 1fr; }
@@ -130,6 +133,7 @@ class TreePane(ObjectPane, TablePane):
     def on_resize(self) -> None:
         self.set_class(self.size.width >= self.BESIDE, "beside")
         self.set_class(self.size.height < _LOW, "low")
+        self.set_class(self.size.height >= _HIGH, "high")
 
     @property
     def on_tree(self) -> bool:

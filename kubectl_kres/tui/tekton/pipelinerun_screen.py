@@ -7,7 +7,7 @@ from functools import partial
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
-from kubectl_kres.render.tekton.pipeline import pipeline_lines, verdict_lines
+from kubectl_kres.render.tekton.pipeline import head_lines, pipeline_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
@@ -35,12 +35,7 @@ class PipelineRunPane(OutlinePane):
 
     def head(self, width: int) -> Iterator[Line]:
         assert self.found is not None
-        for line in verdict_lines(self.found, width):
-            text = "".join(part for _, part in line)
-            tone = line[0][0] if line else ""
-            first, *rest = wrapped(text, width, rest="  ")
-            yield [(tone, first)]
-            yield from toned(tone, rest)
+        return head_lines(self.found, width)
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None

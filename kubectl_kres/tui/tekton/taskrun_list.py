@@ -10,7 +10,7 @@ from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.pod.explain import verdict_lines
+from kubectl_kres.render.pod.explain import head_lines
 from kubectl_kres.render.tekton.system import NO_TEKTON
 from kubectl_kres.render.tekton.taskrun import task_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
@@ -205,7 +205,7 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
     if explanation is None:
         yield from toned("warn", wrapped(row.fault, width, rest="  "))
         return
-    yield from verdict_lines(explanation, width)
+    yield from head_lines(explanation, width)
     for name, value in row.differing:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"

@@ -18,7 +18,6 @@ class TaskRunPane(PodPane):
 
     DEFAULT_CSS = """
     TaskRunPane {
-        & > #verdict { max-height: 7; }
         & > Container > Lines { height: 7; }
         &.beside > Container > Table { width: 3fr; }
         &.beside > Container > Lines { width: 2fr; height: 1fr; }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
@@ -21,6 +22,7 @@ class OutlineItem(Struct, frozen=True):
 
     ``said``: what follows the figures. ``about``: all that is known of it, for a width. ``place``: where Enter goes.
     ``name``, ``text``: what is copied, and as what. ``ref``: the object it is about.
+    ``remedy``: it says what to do.
     """
 
     path: RowKey
@@ -34,6 +36,7 @@ class OutlineItem(Struct, frozen=True):
     name: str = ""
     text: str = ""
     ref: ObjectRef | None = None
+    remedy: bool = False
 
     @property
     def is_section(self) -> bool:
@@ -56,14 +59,7 @@ class Sections:
         if outline_items:
             yield OutlineItem((key,), label, tuple(heads), detail)
         for number, item in enumerate(outline_items):
-            yield _below(key, number, item)
-
-
-def _below(key: str, number: int, item: OutlineItem) -> OutlineItem:
-    return OutlineItem(
-        (key, f"{number:05}"), item.label, item.cells, item.said, item.sign, item.tone, item.about, item.place,
-        item.name, item.text, item.ref,
-    )  # fmt: skip
+            yield replace(item, path=(key, f"{number:05}"))
 
 
 def columns(head: str, folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
