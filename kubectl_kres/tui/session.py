@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -50,7 +50,7 @@ class Setting(Struct, frozen=True):
     ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so. ``places``: the
     namespaces that hold an object of a name, if that is known before anything is read. ``flags``: what a command needs
     to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the store changes by itself.
-    ``aliases``, ``hotkeys``: the user's words and keys for commands.
+    ``aliases``, ``hotkeys``: the user's words and keys for commands; ``columns``: of lists, their names on screen.
     ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises ConfigError.
     ``at``: where the snapshot stands in time, if there are several.
     """
@@ -67,6 +67,7 @@ class Setting(Struct, frozen=True):
     ascii_only: bool = False
     aliases: Mapping[str, str] = {}
     hotkeys: Mapping[str, str] = {}
+    columns: Mapping[str, Sequence[str]] = {}
     live: bool = False
     contexts: Callable[[], tuple[str, ...]] = tuple
     switch: Callable[[str], Session] | None = None

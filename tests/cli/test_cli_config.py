@@ -166,6 +166,31 @@ def test_a_theme_that_does_not_exist(name: str, near: str, seen, write):
     assert caught.value.hint == ("" if near else f"themes: {', '.join(NAMES)}")
 
 
+def test_columns_of_the_user(seen, write):
+    path = write('[tui.columns]\nclaims = ["NAME", "waits"]\n')
+    options = seen("tui --demo")
+    assert options.columns == (("claims", ("NAME", "waits"), f"{path}:2"),)
+    tui._look_at_columns(options)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('[tui.columns]\n\nclaim = ["NAME"]', '3: tui.columns: no list "claim", the nearest is claims'),
+        (
+            '[tui]\ncolumns = { claims = ["NAME", "WIATS"] }',
+            '2: tui.columns: claims has no column "WIATS", the nearest is waits',
+        ),
+    ],
+)
+def test_columns_that_do_not_exist(text: str, why: str, seen, write):
+    """As for themes: they are known where the lists are."""
+    path = write(text)
+    with pytest.raises(UsageError) as caught:
+        tui._look_at_columns(seen("tui --demo"))
+    assert caught.value.message == f"{path}:{why}"
+
+
 FAULTS = {
     "section": ("\n[tuii]\nascii = true", '2: unknown section "tuii", the nearest is tui'),
     "no section near": ("[zzz]", '1: unknown section "zzz", known are tui, output, check'),
@@ -180,6 +205,8 @@ FAULTS = {
     "hotkey": ('[tui.hotkeys]\nf2 = "pods"\ns = "pods"', '3: tui.hotkeys: a key from f1 to f12 is expected, not "s"'),
     "alias": ("[tui.aliases]\nmine = 3", "2: tui.aliases.mine: text in quotes is expected, not 3"),
     "no aliases": ("[tui]\naliases = 3", "2: tui.aliases: a section is expected, not 3"),
+    "columns": ("[tui.columns]\nclaims = 3", "2: tui.columns.claims: a list is expected, not 3"),
+    "no column": ("[tui.columns]\nclaims = []", "2: tui.columns.claims: at least one name is expected, not a list"),
     "number": ("[tui]\nascii = 1", "2: tui.ascii: true or false is expected, not 1"),
     "text": ("[tui]\ntheme = true", "2: tui.theme: text in quotes is expected, not true"),
     "long": (f'[tui]\nmouse = "{"x" * 99}"', f'2: tui.mouse: true or false is expected, not "{"x" * 39}…'),

@@ -77,3 +77,11 @@ def test_folding_a_long_text_measures_little_more_than_there_is(text, monkeypatc
 )
 def test_amounts_rank_by_worth(text, rank):
     assert amount(lambda _: text)(None) == rank
+
+
+def test_what_room_is_left_goes_to_texts_that_say_more():
+    sentence = Column("short", "SHORT BY", str, most=44)
+    short, figure = Column("name", "NAME", str), Column("age", "AGE", str, right=True)
+    assert laid_out((short, sentence, figure), (8, 90, 4), 60, wide=False) == [(0, 8), (1, 44), (2, 4)]
+    assert laid_out((short, sentence, figure), (8, 90, 4), 120, wide=False) == [(0, 8), (1, 90), (2, 4)]
+    assert laid_out((short, sentence, figure), (8, 90, 4), 80, wide=False) == [(0, 8), (1, 64), (2, 4)]

@@ -326,6 +326,16 @@ def test_aliases_and_hotkeys_of_the_user():
     assert "zzz" in drive(demo("quotas", **own), ["f3"]).splitlines()[-3]
 
 
+def test_columns_of_the_user():
+    """In their order, also those that usually need a wide screen; the namespace goes where it is said above."""
+    own = {"columns": (("claims", ("waits", "NAMESPACE", "NAME", "Asks For"), ""),)}
+    shown = drive(demo("claims", file=ML, **own))
+    assert re.search(r"\n +WAITS +NAMESPACE +NAME +ASKS FOR *\n", shown), shown
+    assert "STATE" in drive(demo("quotas", file=ML, **own), size=(140, 40))
+    shown = drive(demo("claims", file=ML, namespaces=("ml-training",), **own))
+    assert re.search(r"\n +WAITS +NAME +ASKS FOR *\n", shown), shown
+
+
 def test_yaml_of_a_pod_names_the_command_that_prints_it():
     for key in ("y", "Y"):
         shown = drive(demo("pod storefront-78dbf55d4d-5fk8z"), [key])

@@ -271,3 +271,13 @@ def test_help_is_of_the_screen_and_stands_in_two_columns_where_there_is_room():
     assert any(
         "in lists" in line and line.index("in lists") < 5 and len(line.rstrip()) > 60 for line in wide.splitlines()
     )
+
+
+def test_the_overview_breaks_what_is_worst_where_there_is_room():
+    """On a high screen nothing of a reason is cut; on a low one each thing has its line."""
+    shown = drive(demo(file=ML), size=(220, 60)).partition("\n─")[0]
+    assert "…" not in shown
+    assert "3 of 3" in shown and "pods missing" in shown
+    low = drive(demo(file=ML), size=(120, 24)).partition("\n─")[0]
+    rows = [line.partition("│")[2] for line in low.splitlines()]
+    assert sum(row.startswith(("  x", " >x")) for row in rows) >= 8

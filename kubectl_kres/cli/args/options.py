@@ -63,6 +63,7 @@ class Options(NamedTuple):
     theme_place: str = ""  # file and line of the settings that name the theme; empty: a flag, or nothing does
     aliases: tuple[tuple[str, str], ...] = ()  # of the settings alone, as are the hotkeys: word or key, and a command
     hotkeys: tuple[tuple[str, str], ...] = ()
+    columns: tuple[tuple[str, tuple[str, ...], str], ...] = ()  # a list, its columns, file and line that name them
     pool: str = ""
     waiting: bool = False
     sized: str = ""

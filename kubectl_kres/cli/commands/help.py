@@ -21,6 +21,7 @@ be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:
   mouse = true        # false: as --no-mouse
   aliases = { mine = "pods shop" }   # words for what can be typed behind :
   hotkeys = { f2 = "quotas" }        # f1 to f12
+  columns = { claims = ["NAME", "SHORT BY"] }  # of lists, by their headings
 
   [check]
   select = []           # as --select

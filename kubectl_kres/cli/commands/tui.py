@@ -40,6 +40,7 @@ def _shown(options: Options, words: tuple[str, ...]) -> int:
     from kubectl_kres.tui.gc_tuning import Tidy, settle_down
 
     theme = _theme(options, monochrome=monochrome)
+    _look_at_columns(options)
     session = _session(options)
     try:
         trail = start(words, session)
@@ -94,6 +95,16 @@ def _theme(options: Options, *, monochrome: bool) -> str:
             raise UsageError(f'{place}: tui.theme: no theme "{name}"{nearest}', hint="" if near else themes)
         raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}', hint=themes)
     return "ansi-dark" if monochrome else name
+
+
+def _look_at_columns(options: Options) -> None:
+    """Raises UsageError for columns of the settings that a list does not have."""
+    if options.columns:
+        from kubectl_kres.tui.lists.chosen_columns import fault
+
+        for name, heads, place in options.columns:
+            if why := fault(name, heads):
+                raise UsageError(f"{place}: tui.columns: {why}")
 
 
 def _session(options: Options) -> Session:

@@ -54,6 +54,7 @@ def applied(options: Options, given: Collection[str]) -> Options:
     if "no_mouse" not in given:
         values["no_mouse"] = not settings.mouse
     values.update(aliases=tuple(settings.aliases.items()), hotkeys=tuple(settings.hotkeys.items()))
+    values["columns"] = settings.columns
     for field in ("select", "ignore", "fail_on"):
         if field not in given:
             values[field] = getattr(settings.check, field)

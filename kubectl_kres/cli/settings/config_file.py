@@ -29,6 +29,7 @@ class Tui(_Table):
     """``[tui]``. Whether there is such a theme is known only where the themes are.
 
     aliases: words behind ``:``, and what they stand for. hotkeys: the same for keys that nothing else is bound to.
+    columns: of a list, those that it has, in their order. Which lists and columns there are is known only there, too.
     """
 
     theme: str = ""
@@ -36,6 +37,7 @@ class Tui(_Table):
     mouse: StrictBool = True
     aliases: dict[str, str] = {}
     hotkeys: dict[Annotated[str, Field(pattern="^f([1-9]|1[0-2])$")], str] = {}
+    columns: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
 
 
 class Output(_Table):
@@ -61,7 +63,10 @@ class File(_Table):
 
 
 class Settings(NamedTuple):
-    """What the file sets, defaults where it is silent. ``theme_place``: file and line that name the theme."""
+    """What the file sets, defaults where it is silent. ``theme_place``: file and line that name the theme.
+
+    ``columns``: a list, its columns, and file and line that name them.
+    """
 
     color: str
     theme: str
@@ -71,6 +76,7 @@ class Settings(NamedTuple):
     check: CheckSettings
     aliases: dict[str, str]
     hotkeys: dict[str, str]
+    columns: tuple[tuple[str, tuple[str, ...], str], ...]
 
 
 #: Section to the names of its keys.
@@ -87,6 +93,7 @@ _EXPECTED = {
     "model_type": "a section",
     "tuple_type": "a list",
     "dict_type": "a section",
+    "too_short": "at least one name",
 }
 
 
@@ -103,7 +110,20 @@ def parse(text: str, file: str) -> Settings:
         raise _told([_fault(fault, text, file) for fault in faults]) from error
     place = f"{file}:{line_of(text, ('tui', 'theme'))}" if result.tui.theme else ""
     tui = result.tui
-    return Settings(result.output.color, tui.theme, place, tui.ascii, tui.mouse, result.check, tui.aliases, tui.hotkeys)
+    columns = tuple(
+        (name, heads, f"{file}:{line_of(text, ('tui', 'columns', name))}") for name, heads in tui.columns.items()
+    )
+    return Settings(
+        result.output.color,
+        tui.theme,
+        place,
+        tui.ascii,
+        tui.mouse,
+        result.check,
+        tui.aliases,
+        tui.hotkeys,
+        columns,
+    )
 
 
 def _malformed(error: Exception, text: str, file: str) -> InputError:

@@ -50,6 +50,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         ascii_only=ascii_only,
         aliases=dict(options.aliases),
         hotkeys=dict(options.hotkeys),
+        columns={name: heads for name, heads, _ in options.columns},
         live=True,
         contexts=partial(_contexts, options),
         # Another cluster, and the namespace that its context says.

@@ -43,6 +43,7 @@ def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -
         aliases=dict(options.aliases),
         hotkeys=dict(options.hotkeys),
         at=at,
+        columns={name: heads for name, heads, _ in options.columns},
     )
     spaces = () if options.all_namespaces else options.namespaces
     return Session(Store(origin), feed, setting, spaces[0] if spaces else "")

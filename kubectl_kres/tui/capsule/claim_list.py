@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claim import amounts_table, remedy_lines, state_lines, status_lines
-from kubectl_kres.render.capsule.claims import TONES, asks_words
+from kubectl_kres.render.capsule.claims import TONES
 from kubectl_kres.render.capsule.system import NO_CAPSULE
 from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
@@ -67,7 +67,7 @@ def sign(row: ClaimEntry) -> tuple[str, Tone]:
 def short(report: ClaimReport) -> str:
     """What is missing, in a few words."""
     if report.lacks:
-        return lacks_words(report.lacks)
+        return brief_words(report.lacks)
     if report.state == "queued":
         names = [_brief(amount.name) for amount in report.amounts if amount.behind is not None]
         ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
@@ -75,9 +75,9 @@ def short(report: ClaimReport) -> str:
     return report.because if report.waits or report.state == "released" else ""
 
 
-def lacks_words(lacks: Mapping[str, str]) -> str:
+def brief_words(amounts: Mapping[str, str]) -> str:
     """``cpu 4, memory 2Gi``."""
-    return ", ".join(f"{_brief(name)} {lack}" for name, lack in lacks.items())
+    return ", ".join(f"{_brief(name)} {value}" for name, value in amounts.items())
 
 
 def _brief(name: str) -> str:
@@ -101,7 +101,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("short", "SHORT BY", lambda row: short(row.report), tone=lambda row: sign(row)[1], most=44),
         Column("place", "PLACE", lambda row: _place(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
-        Column("asks", "ASKS FOR", lambda row: asks_words(row.report.asks), wide=True, most=60),
+        Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), wide=True),
     )  # fmt: skip
 
 

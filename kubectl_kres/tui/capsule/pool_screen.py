@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.capsule.claim_list import lacks_words
+from kubectl_kres.tui.capsule.claim_list import brief_words
 from kubectl_kres.tui.capsule.items import condition_item, way_items
 from kubectl_kres.tui.capsule.pool_list import use_bar
 from kubectl_kres.tui.capsule.scene import scene_of
@@ -71,7 +71,7 @@ class PoolPane(OutlinePane):
         yield [(tone, clipped(text, width))]
         if report.queue:
             first = report.queue[0]
-            state = f"lacks {lacks_words(first.lacks)}" if first.lacks else f"is {first.state}"
+            state = f"lacks {brief_words(first.lacks)}" if first.lacks else f"is {first.state}"
             yield from toned("", wrapped(f"{first.subject.key} {state}", width, rest="  "))
         yield from self.do_lines(width)
         if report.message not in {"", "reconciled"}:

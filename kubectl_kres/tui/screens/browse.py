@@ -14,6 +14,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.chosen_columns import chosen
 from kubectl_kres.tui.lists.list_spec import Listing, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
@@ -86,8 +87,10 @@ class Browse(TablePane):
         self._shape: tuple[int, int] = (0, 0)
 
     def _columns(self, namespace: str) -> Sequence[Column]:
-        live = self.session.setting.live
-        return [column for column in self.listing.columns(namespace) if live or not column.live]
+        setting, listing = self.session.setting, self.listing
+        own = setting.columns.get(listing.id, ())
+        columns = chosen(listing, namespace, own) if own else listing.columns(namespace)
+        return [column for column in columns if setting.live or not column.live]
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -109,7 +112,8 @@ class Browse(TablePane):
         beside = full + (_STAYS if self.has_class("beside") else _BESIDE) <= width
         bare = height < _BARE and not beside
         rows = len(self.table.view.keys) or 1
-        shape = (full, 0) if beside else (0, 0 if bare else min(rows + 1, height - min(_BELOW, height // 2)))
+        whole = max(full, min(self.table.whole_width, width - _BESIDE))
+        shape = (whole, 0) if beside else (0, 0 if bare else min(rows + 1, height - min(_BELOW, height // 2)))
         if (beside, bare, shape) == (self.has_class("beside"), self.has_class("bare"), self._shape):
             return
         self._shape = shape

@@ -38,6 +38,10 @@ _SLICE = 0.012
 _BESIDE, _LEFT = 120, 0.46
 #: Cells of an area's line before its bar, and what a line of its own begins with.
 _HEAD, _INDENT = 34, "   "
+#: What goes on below a remedy begins with, and the cells of a line that are no text.
+_DO, _MARGIN = "      ", 6
+#: Cells that the reason has at least on its line.
+_SAID = 24
 #: Lines that what is worst has at least, below which the areas scroll.
 _LEAST = 5
 
@@ -147,6 +151,30 @@ class OverviewPane(TablePane):
         for text in wrapped(row.said, self._left - len(_INDENT) - 6):
             yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
 
+    def _in_full(self, rows: Mapping[RowKey, Notice]) -> Iterator[tuple[RowKey, Notice]]:
+        """What is worst, the worst of it broken into as many lines as there is room for, not cut."""
+        heads = [row for row in rows.values() if not row.indented]
+        taken = sum(max((size(getattr(row, part)) for row in heads), default=0) + 2 for part in ("what", "where"))
+        width = self.size.width - (self._left + 1 if self._beside else 0) - _MARGIN
+        room = max(_SAID, width - taken)
+        below = " " * (width - room) if room >= 2 * _SAID else _DO
+        spare = self.size.height - 1 - len(rows) - (0 if self._beside else len(self.areas.view.keys) + 2)
+        for key, row in rows.items():
+            if row.indented:
+                first, *rest = wrapped(row.what.strip(), width, first=_INDENT, rest=_DO)
+                whole = replace(row, what=first)
+            else:
+                first, *rest = wrapped(row.said, width, first=" " * (width - room), rest=below)
+                whole = replace(row, said=first.strip())
+            if len(rest) > spare:
+                yield key, row
+                continue
+            spare -= len(rest)
+            yield key, whole
+            for at, text in enumerate(rest):
+                tone: Tone = "" if row.indented else row.sign[1]
+                yield (*key, f"{at:02}"), replace(row, sign=("", tone), what=text, where="", said="", indented=True)
+
     def needs(self) -> Iterable[Need]:
         space = self.session.namespace
         first = Need("Namespace", name=space, required=False), Need("Pod", space)
@@ -183,7 +211,7 @@ class OverviewPane(TablePane):
         self._due, began = False, perf_counter()
         rows = [line for row in self._area_rows() for line in self._unfolded(row)]
         _put(self.areas, {(f"{at:02}", row.what): row for at, row in enumerate(rows)})
-        _put(self.worst, dict(self._worst_rows()))
+        _put(self.worst, dict(self._in_full(dict(self._worst_rows()))))
         if not self.worst.view.keys:
             reading = super().busy or self._areas.busy
             self.worst.empty = [("quiet", "reading" if reading else "nothing is wrong")]

@@ -18,6 +18,8 @@ GAP = 2
 _READABLE = 18
 #: Rows whose costly cells are looked at to find out how wide a column is.
 _FEW = 40
+#: No text makes a column wider, whatever room there is.
+_WIDEST = 200
 
 
 class Column(Struct, frozen=True):
@@ -68,23 +70,37 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
 
 
 def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FEW) -> list[int]:
-    """The width that each column would like, by the rows that are given; ``costly`` cells of each that costs much."""
+    """The width that each column needs, by the rows that are given; ``costly`` cells of each that costs much.
+
+    Of figures no more than their most, of texts all that they say.
+    """
     widths = [column.width or cell_len(column.head) for column in columns]
     for count, row in enumerate(rows):
         for at, column in enumerate(columns):
             skipped = not column.searched and count >= costly
-            if not column.width and widths[at] < column.most and not skipped:
+            most = column.most if column.right else _WIDEST
+            if not column.width and widths[at] < most and not skipped:
                 shown = "" if column.spills is not None and column.spills(row) else safe(column.text(row))
-                widths[at] = max(widths[at], min(column.most, cell_len(shown)))
+                widths[at] = max(widths[at], min(most, cell_len(shown)))
     return widths
 
 
-def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
+def capped(columns: Sequence[Column], needed: Sequence[int]) -> list[int]:
+    """The width that each column would like: what it needs, but no more than its most."""
+    return [
+        width if column.width or column.right else max(cell_len(column.head), min(column.most, width))
+        for column, width in zip(columns, needed, strict=True)
+    ]
+
+
+def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
     """The columns that are shown, by index, each with its width.
 
     Wide columns come only where all fit, unless they are asked for, one after the other: more room never shows fewer.
-    What is too much is taken from the widest; what then does not fit goes, from the right.
+    What is too much is taken from the widest; what then does not fit goes, from the right. What is left goes to
+    columns that would say more, from the left.
     """
+    liked = capped(columns, needed)
     shown = [at for at, column in enumerate(columns) if wide or not column.wide]
     for at, column in enumerate(columns):
         if column.wide and not wide:
@@ -101,6 +117,8 @@ def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide
             widths.pop(max(widths))
         else:
             widths = {at: max(1, room) for at in widths}
+    for at in sorted(widths):
+        widths[at] += max(0, min(needed[at] - widths[at], room - _sum(widths)))
     return sorted(widths.items())
 
 

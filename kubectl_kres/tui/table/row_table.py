@@ -17,7 +17,7 @@ from textual.timer import Timer
 
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import moves
-from kubectl_kres.tui.table.columns import GAP, Column, laid_out, natural
+from kubectl_kres.tui.table.columns import GAP, Column, capped, laid_out, natural
 from kubectl_kres.tui.table.matching import Matcher
 from kubectl_kres.tui.table.strips import Drawn, fitted
 from kubectl_kres.tui.table.view import Faces, RowKey, View
@@ -110,7 +110,15 @@ class Table(Drawn):
     @property
     def full_width(self) -> int:
         """Cells that all columns take, those too that only come where there is room."""
-        return _MARGIN + 1 + sum(self._liked) + GAP * max(0, len(self._liked) - 1)
+        return self._over_all(capped(self.columns, self._liked) if self._liked else ())
+
+    @property
+    def whole_width(self) -> int:
+        """Cells that all columns take where nothing of a text is cut."""
+        return self._over_all(self._liked)
+
+    def _over_all(self, widths: Sequence[int]) -> int:
+        return _MARGIN + 1 + sum(widths) + GAP * max(0, len(widths) - 1)
 
     @property
     def shown(self) -> tuple[Column, ...]:
