@@ -382,6 +382,9 @@ class Kres(App[None]):
     def do_kinds(self) -> None:
         self.go(Location("kinds"))
 
+    def do_timeline(self) -> None:
+        self.go(Location("timeline", self.session.namespace))
+
     def do_users(self) -> None:
         ref = self.pane.ref_of_row() if self.pane is not None else None
         place = Location("users", ref=ref) if ref is not None and ref.kind in USERS else users_of(self.session, ref)

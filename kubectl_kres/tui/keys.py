@@ -46,6 +46,7 @@ KEYS = (
         for digit in range(1, 10)
     ),
     Key("users", "u", "u", "who uses it", "who uses what the quota or pool allows, down to single values"),
+    Key("timeline", "t", "t", "time line", "what decided something lately, the newest first"),
     Key("copy", "c", "c", "copy", "copy the name, or the value, under the cursor"),
     Key("copy-ns", "n", "n", "copy namespace", "copy the namespace of the row"),
     Key("copy-command", "ctrl+y", "ctrl-y", "copy command", "copy the command that prints this screen"),
@@ -106,7 +107,6 @@ CHANGING = {
 #: Other keys of k9s, what they do there, and what to type instead; ``$``: the object under the cursor.
 ELSEWHERE = {
     "l": ("l", "shows logs", "kubectl logs $"),
-    "t": ("t", "copies files", "kubectl cp"),
     "x": ("x", "decodes a secret", "secrets are never read"),
     "i": ("i", "sets the image", "kubectl set image $ CONTAINER=IMAGE"),
     "o": ("o", "shows the node", "kubectl get $ -o wide"),

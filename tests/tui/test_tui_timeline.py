@@ -29,3 +29,8 @@ def test_its_rows_are_those_of_the_command(monkeypatch: pytest.MonkeyPatch, caps
     )
     times = [row.time[:19] for row in rows]
     assert times == sorted(times, reverse=True)
+
+
+def test_its_key_shows_it_and_its_rows_are_called_what_they_are():
+    shown = drive(demo(file=ML), ["t"], size=LARGE)
+    assert "overview > timeline" in shown and " entries " in shown

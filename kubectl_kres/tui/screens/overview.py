@@ -50,7 +50,7 @@ class Notice(Struct, frozen=True):
     """A line. ``what``: an area, or an object; ``where``: how many, or in which namespace.
 
     ``place``: where Enter goes; None: nowhere. ``command``: what Enter copies instead. ``indented``: it goes on about
-    the line above it. ``ask``: the words of the command that says more.
+    the line above it. ``ask``: the words of the command that says more. ``whole``: all of a text that is broken.
     """
 
     sign: tuple[str, Tone]
@@ -62,6 +62,7 @@ class Notice(Struct, frozen=True):
     command: str = ""
     indented: bool = False
     ask: str = ""
+    whole: str = ""
 
 
 class OverviewPane(TablePane):
@@ -162,10 +163,10 @@ class OverviewPane(TablePane):
         for key, row in rows.items():
             if row.indented:
                 first, *rest = wrapped(row.what.strip(), width, first=_INDENT, rest=_DO)
-                whole = replace(row, what=first)
+                whole = replace(row, what=first, whole=row.what)
             else:
                 first, *rest = wrapped(row.said, width, first=" " * (width - room), rest=below)
-                whole = replace(row, said=first.strip())
+                whole = replace(row, said=first.strip(), whole=row.said)
             if len(rest) > spare:
                 yield key, row
                 continue
@@ -173,7 +174,12 @@ class OverviewPane(TablePane):
             yield key, whole
             for at, text in enumerate(rest):
                 tone: Tone = "" if row.indented else row.sign[1]
-                yield (*key, f"{at:02}"), replace(row, sign=("", tone), what=text, where="", said="", indented=True)
+                yield (
+                    (*key, f"{at:02}"),
+                    replace(
+                        row, sign=("", tone), what=text, where="", said="", indented=True, whole=row.said or row.what
+                    ),
+                )
 
     def needs(self) -> Iterable[Need]:
         space = self.session.namespace
@@ -332,9 +338,9 @@ class OverviewPane(TablePane):
         if row is None or not (row.said or row.indented):
             return [("", f"overview{where}")]
         if row.indented:
-            return [("", f"{row.what.strip()}{'  enter copies the command' if row.command else ''}")]
+            return [("", f"{(row.whole or row.what).strip()}{'  enter copies the command' if row.command else ''}")]
         inside = f" in {row.where}" if row.place is not None and row.place.ref is not None and row.where else ""
-        return [("strong", f"{row.what}{inside}"), (row.sign[1], f"  {row.said}")]
+        return [("strong", f"{row.what}{inside}"), (row.sign[1], f"  {row.whole or row.said}")]
 
     def command(self) -> str:
         """What prints more of the line under the cursor."""
