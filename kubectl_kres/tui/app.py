@@ -26,6 +26,7 @@ from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
+from kubectl_kres.tui.screens.jump import JumpScreen, Target, targets
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
 from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
 from kubectl_kres.tui.screens.users import users_of
@@ -60,7 +61,7 @@ class Kres(App[None]):
 
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyProvider, Screens, Objects, Contexts}
     CSS = """
-    Screen { layout: vertical; background: $background; }
+    Shell { layout: vertical; background: $background; }
     #body { height: 1fr; }
     #room { display: none; height: 1fr; }
     #typing { height: 1; display: none; }
@@ -382,6 +383,10 @@ class Kres(App[None]):
     def do_kinds(self) -> None:
         self.go(Location("kinds"))
 
+    def do_jump(self) -> None:
+        if self.pane is not None:
+            self.push_screen(JumpScreen(list(targets(self.pane))), _went)
+
     def do_timeline(self) -> None:
         self.go(Location("timeline", self.session.namespace))
 
@@ -584,3 +589,9 @@ class Kres(App[None]):
 
 _STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}
 _MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}
+
+
+def _went(target: Target | None) -> None:
+    """To where a letter stood; another key goes nowhere."""
+    if target is not None:
+        target.go()

@@ -31,6 +31,7 @@ KEYS = (
     Key("help", "?", "?", "help", "this page"),
     Key("pane", "tab", "tab", "next", "the next pane, or the next tab"),
     Key("pane-back", "shift+tab", "shift-tab", "previous", "the pane or tab before"),
+    Key("jump", "ctrl+o", "ctrl-o", "jump", "letters on tabs, texts and rows: the next key goes there"),
     Key("back", "[", "[", "backward", "back in the history; over a folder of snapshots: to the one before"),
     Key("forward", "]", "]", "forward", "forward in the history; over a folder of snapshots: to the one after"),
     Key("last", "-", "-", "last", "the screen before this one, and back again"),

@@ -231,6 +231,11 @@ class Table(Drawn):
         self._reveal()
         self.refresh()
 
+    def seen_keys(self) -> Sequence[RowKey]:
+        """Those of the rows on screen, from the top."""
+        top = int(self.scroll_offset.y)
+        return self.view.keys[top : top + self.size.height - 1]
+
     def find(self, key: RowKey) -> None:
         """Puts the cursor on a row, if it is seen."""
         self.view.settle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textual import events
 from textual.message import Message
@@ -35,6 +35,13 @@ class Tabs(Bar):
         ids = [name for name, _ in self._tabs]
         return ids[(ids.index(self.current) + by) % len(ids)]
 
+    def places(self) -> Iterator[tuple[str, int, int]]:
+        """Of each tab the cell that it begins with, and the one behind it."""
+        at = 1
+        for name, word in self._tabs:
+            yield name, at, at + len(word) + 2
+            at += len(word) + 2
+
     def _draw(self) -> None:
         line: list[tuple[Tone, str]] = []
         for name, word in self._tabs:
@@ -42,8 +49,6 @@ class Tabs(Bar):
         self.put([("", " "), *line])
 
     def on_click(self, event: events.Click) -> None:
-        at = 1
-        for name, word in self._tabs:
-            if at <= event.x < at + len(word) + 2:
+        for name, start, end in self.places():
+            if start <= event.x < end:
                 self.post_message(self.Chosen(name))
-            at += len(word) + 2
