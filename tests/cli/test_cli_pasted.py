@@ -34,6 +34,7 @@ ANSWERS = (
     "quota -A --recount --by workload",
     "quota -A --by value",
     "pools --by value",
+    "explain tenant/ml --by value",
     "quota --fit deploy/checkout -n checkout",
     "qos pipelinerun/release-41 -n ci",
     "diff pipelinerun/release-41 -n ci",

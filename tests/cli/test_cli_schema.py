@@ -69,6 +69,7 @@ LINES = {
         "explain limits",
         f"explain -f {ESTATE}",
     ],
+    "tenant": ["explain tenant/ml --by value"],
     "quota": ["quota --recount --by workload", "quota -n shop", "quota --by value"],
     "fit": ["quota --fit deploy/checkout", "quota --fit job/thumbnails", "quota --fit pod/sessions-0"],
     "denied": ["quota --denied"],

@@ -248,7 +248,7 @@ def test_a_focused_pane_is_marked():
     drive(demo("claims", file=ML), act=act, size=(80, 24))
 
 
-@pytest.mark.parametrize("key", ["l", "t", "x", "i", "o", "B", "h"])
+@pytest.mark.parametrize("key", ["l", "x", "i", "o", "B", "h"])
 def test_keys_of_k9s_are_answered(key):
     assert "in k9s" in drive(demo("pods"), [key])
 

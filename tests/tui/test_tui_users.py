@@ -54,6 +54,16 @@ def test_elsewhere_u_shows_the_fullest_quota_of_the_namespace():
     assert "there is none here" in shown
 
 
+def test_a_tenant_is_a_root_and_its_namespaces_have_their_quotas():
+    shown = drive(demo("tenant ml", file=ML), size=LARGE)
+    assert "who uses tenant/ml" in shown
+    assert "$ kubectl kres explain tenant/ml --by value --demo" in shown
+    lines = [line.strip(" >") for line in shown.splitlines()]
+    at = next(number for number, line in enumerate(lines) if line.startswith("▾ Namespace/ml-training"))
+    assert [line.split()[1].partition("/")[0] for line in lines[at : at + 4]] == [
+        "Namespace", "ResourceQuota", "Job", "Pod"]  # fmt: skip
+
+
 def test_a_quota_that_nothing_uses_says_so():
     hard = {"pods": "5"}
     store = store_of(made("ResourceQuota", "team", spec={"hard": hard}, status={"hard": hard, "used": {"pods": "0"}}))

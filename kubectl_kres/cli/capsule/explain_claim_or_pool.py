@@ -10,10 +10,10 @@ from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.capsule.select_pools import CLAIM, POOL, claims, pools
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.model.kinds import find
+from kubectl_kres.model.kinds import BY_KIND, find
 from kubectl_kres.render.capsule import claim_or_pool as render
 from kubectl_kres.render.capsule.tenant import tenant_brief, tenant_lines, tenant_summary
 from kubectl_kres.reports.capsule.common.needs import pooled_needs
@@ -49,6 +49,15 @@ class ClaimOrPoolExplainer(Explainer):
         be read.
         """
         return _chosen(options, words)
+
+    @classmethod
+    def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
+        """Of Tenants who uses what; of pools the command of that name says it."""
+        if find(words[0].partition("/")[0]) != BY_KIND["Tenant"]:
+            return None
+        from kubectl_kres.cli.capsule.tenant_users import query
+
+        return query(options, words)
 
     def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
         """The explanation of one object; none is counted by a verdict."""

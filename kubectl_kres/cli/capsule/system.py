@@ -21,6 +21,7 @@ SYSTEM = CliSystem(
     answers={
         "pools": (f"{_REPORTS}.pool.pool_report", "PoolReport", "Pools"),
         "claims": (f"{_REPORTS}.claim.claim_report", "ClaimReport", "Claims"),
+        "tenant": (f"{_REPORTS}.explain.tenant_users", "TenantUsers", "TenantUsers"),
         "sizing": (f"{_REPORTS}.claim.sizing", "Sizing", "Sizing"),
     },
     explanations=(

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
+    BY_VALUE,
     CONTAINER,
     EXIT_CODE,
     INPUT,
@@ -69,9 +70,23 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         from kubectl_kres.cli.variants import resize
 
         return resize.plan(options, words)
+    if options.by:
+        return _by_value(options, words)
     choose = _listed(options, words) or partial(chosen, wants=_wants, takes=is_explained, changed=True)
     after_change = bool(words and options.filenames)
     return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
+
+
+def _by_value(options: Options, words: tuple[str, ...]) -> Query:
+    kind = find(words[0].partition("/")[0]) if words and not options.filenames else None
+    explainer = explainer_of(kind) if kind is not None else None
+    result = explainer.by_value(options, words) if explainer is not None else None
+    if result is None or options.output == "brief":
+        raise UsageError(
+            "explain --by value is about Tenants, and not with -o brief",
+            hint="of quotas and pools: quota NAME --by value, pools NAME --by value",
+        )
+    return result
 
 
 def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
@@ -392,6 +407,9 @@ command = Command(
         # What does a namespace give, what does it allow, what contradicts what?
         kubectl kres explain ns/shop
 
+        # Who uses what the quotas in a Tenant's namespaces allow, down to values?
+        kubectl kres explain tenant/ml --by value
+
         # Which admission policies decide about pods here, and what of those there?
         kubectl kres explain policies -n shop
 
@@ -405,7 +423,20 @@ command = Command(
         kubectl kres explain --demo deployments
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
-    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(
+        *INPUT,
+        CONTAINER,
+        QUESTION,
+        STEPS,
+        BY_VALUE,
+        RESIZE,
+        NO_SEEN,
+        OUTPUT,
+        EXIT_CODE,
+        ALLOW_PARTIAL,
+        *WATCHING,
+        *SERVER,
+    ),
     formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
     completes=is_explained,
 )

@@ -94,7 +94,7 @@ command = Command(
 
         Some answers are other ones by a flag and have names of their own: fit and denied are those of quota --fit and
         --denied, sizing that of claims --for, summary and open those of qos --summary and --open, resize that of
-        explain --resize.
+        explain --resize, tenant that of explain tenant/NAME --by value.
         """,
     examples="""
         # What is in an explanation?

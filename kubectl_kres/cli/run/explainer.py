@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.system import systems
 from kubectl_kres.model.kinds import Kind
@@ -33,6 +33,12 @@ class Explainer:
     @classmethod
     def choose(cls, options: Options, words: Sequence[str]) -> Choose | None:
         """How all its objects are found where they are asked about together; None: as any others."""
+        del options, words
+        return None
+
+    @classmethod
+    def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
+        """What ``--by value`` asks about the objects that are named; None: it says nothing about them."""
         del options, words
         return None
 

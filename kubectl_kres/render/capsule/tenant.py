@@ -4,15 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, wrapped
+from kubectl_kres.render.quota.usage_tree import tree_lines
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.capsule.explain.explain_tenant import TenantExplanation, TenantItem, TenantUse
+from kubectl_kres.reports.capsule.explain.tenant_users import TenantUsers
+from kubectl_kres.reports.quota.usage_tree import above
 
 
 def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line."""
     for line in _page(tenant_explanation, width):
         yield draw(line, color=color)
+
+
+def users_lines(tenant_users: TenantUsers, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Who uses what its namespaces are allowed: every line."""
+    for line in users_page(tenant_users, width):
+        yield draw(line, color=color)
+
+
+def users_page(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from users_head(tenant_users, width)
+    yield from tree_lines(tenant_users.tree, tenant_users.names, width)
+    yield from remarks((), (), tenant_users.unseen, width)
+
+
+def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
+    """How many namespaces there are, and what all of them use together."""
+    count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
+    with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
+    text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
+    yield from toned("strong", wrapped(text, width, rest="  "))
+    sums = above(tenant_users.tree, "").usage
+    used = ", ".join(f"{name} {sums[name]}" for name in tenant_users.names if name in sums)
+    yield from toned("", wrapped(f"in use: {used or 'nothing that quotas count'}", width, rest="  "))
 
 
 def tenant_summary(tenant_explanation: TenantExplanation, *, color: bool = False) -> str:

@@ -31,7 +31,7 @@ class Capsule(System):
     group = GROUP
     answers: Mapping[str, KindAnswers] = {
         **dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), KindAnswers("capsule")),
-        "Tenant": KindAnswers("capsule", on_screen=False),
+        "Tenant": KindAnswers("capsule"),
     }
     policies = ("ResourcePool", "ResourcePoolClaim", "Tenant")
     telling = ("ResourcePool", "ResourcePoolClaim")

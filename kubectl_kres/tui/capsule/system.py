@@ -22,13 +22,15 @@ class CapsuleScreens(TuiSystem):
     def panes(self) -> Mapping[str, Any]:
         from kubectl_kres.tui.capsule.claim_screen import ClaimPane
         from kubectl_kres.tui.capsule.pool_screen import PoolPane
+        from kubectl_kres.tui.capsule.tenant_users import TenantUsersPane
 
-        return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane}
+        return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane, "Tenant": TenantUsersPane}
 
     def users(self) -> Mapping[str, Any]:
         from kubectl_kres.tui.capsule.pool_users import PoolUsersPane
+        from kubectl_kres.tui.capsule.tenant_users import TenantUsersPane
 
-        return {"ResourcePool": PoolUsersPane}
+        return {"ResourcePool": PoolUsersPane, "Tenant": TenantUsersPane}
 
     def namespace_needs(self, namespace: str) -> Iterable[Need]:
         return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
