@@ -26,7 +26,7 @@ from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
-from kubectl_kres.tui.screens.jump import JumpScreen, Target, targets
+from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
 from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
 from kubectl_kres.tui.screens.users import users_of
@@ -591,7 +591,7 @@ _STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}
 _MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}
 
 
-def _went(target: Target | None) -> None:
+def _went(target: JumpTarget | None) -> None:
     """To where a letter stood; another key goes nowhere."""
     if target is not None:
         target.go()

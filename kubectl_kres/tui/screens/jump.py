@@ -24,7 +24,7 @@ _HOME = "asdfghjkl"
 LETTERS = _HOME + "".join(sorted(set(ascii_lowercase) - set(_HOME))) + ascii_uppercase
 
 
-class Target(NamedTuple):
+class JumpTarget(NamedTuple):
     """A place on screen, in cells from its corner, and what going there is."""
 
     x: int
@@ -32,20 +32,20 @@ class Target(NamedTuple):
     go: Callable[[], object]
 
 
-def targets(pane: Pane) -> Iterator[Target]:
+def targets(pane: Pane) -> Iterator[JumpTarget]:
     """Tabs, texts and the rows that are seen, from the top; of a table without rows the table."""
     for tabs in pane.query(Tabs):
         left, top = tabs.region.offset
         for tab, start, _ in tabs.places():
-            yield Target(left + start, top, partial(tabs.post_message, Tabs.Chosen(tab)))
+            yield JumpTarget(left + start, top, partial(tabs.post_message, Tabs.Chosen(tab)))
     for lines in pane.query(Lines):
         if lines.can_focus and lines.region.area and lines.is_on_screen:
-            yield Target(*lines.region.offset, lines.focus)
+            yield JumpTarget(*lines.region.offset, lines.focus)
     for table in pane.query(Table):
         if table.region.area and table.is_on_screen:
             left, top = table.region.offset
             for at, key in enumerate(table.seen_keys()):
-                yield Target(left, top + 1 + at, partial(_to_row, table, key))
+                yield JumpTarget(left, top + 1 + at, partial(_to_row, table, key))
 
 
 def _to_row(table: Table, key: RowKey) -> None:
@@ -54,7 +54,7 @@ def _to_row(table: Table, key: RowKey) -> None:
     table.find(key)
 
 
-class JumpScreen(ModalScreen[Target | None]):
+class JumpScreen(ModalScreen[JumpTarget | None]):
     """The screen below with a letter on each target, as many as there are letters. Any other key goes back."""
 
     DEFAULT_CSS = """
@@ -64,7 +64,7 @@ class JumpScreen(ModalScreen[Target | None]):
     }
     """
 
-    def __init__(self, places: Sequence[Target]) -> None:
+    def __init__(self, places: Sequence[JumpTarget]) -> None:
         super().__init__()
         self._places = dict(zip(LETTERS, places, strict=False))
         self._drawn_for: Size | None = None
