@@ -130,7 +130,7 @@ ALL = "brief,custom-columns,describe,json,jsonpath,name,text,wide,yaml"
     ("command", "allowed"),
     [
         ("explain", ALL),
-        ("diff", "custom-columns,json,jsonpath,name,text,yaml"),
+        ("diff", "brief,custom-columns,json,jsonpath,name,text,yaml"),
         ("version --client", "custom-columns,json,jsonpath,text,yaml"),
     ],
 )
