@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -32,17 +32,19 @@ from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.policies import built_in, creation, namespaces, security_fields, service_account, validating
-from kubectl_kres.policies.mutating import Mutation, MutationRun, NoAnswer
+from kubectl_kres.policies import built_in, namespaces, security_fields, service_account
 from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.policies.pod_security import levels
 from kubectl_kres.policies.policy import Bound, Given
 from kubectl_kres.policies.received import received
-from kubectl_kres.policies.request import Request, Review
+from kubectl_kres.policies.request import POLICY_KINDS, Request, Review
 from kubectl_kres.policies.request import creation as creation_of
 from kubectl_kres.policies.resources import settled, with_draft
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 from kubectl_kres.provenance.journal import Entry
+
+if TYPE_CHECKING:
+    from kubectl_kres.policies.mutating import Mutation, MutationRun
 
 Raw = Mapping[str, Any]
 #: Orders of mutating policies that are tried.
@@ -77,7 +79,9 @@ class Chain:
             else levels.review(_without(request, self.world.added), self.world.namespace or {}, minor)
         )
         yield review
-        if not review.refusals and not only_pod and request.kind not in creation.KINDS:
+        if self.world.validating and not review.refusals and not only_pod and request.kind not in POLICY_KINDS:
+            from kubectl_kres.policies import validating  # noqa: PLC0415, only policies load the engine
+
             yield validating.review(request, self.world.validating, self.given)
 
     def judged(
@@ -188,7 +192,9 @@ def _created_of(
     except Unparsable:
         return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
     request = request.of(whole)
-    if request.kind in creation.KINDS:
+    if request.kind in POLICY_KINDS:
+        from kubectl_kres.policies import creation  # noqa: PLC0415
+
         errors = creation.errors_of(raw, server.version[1])
         outcome = not_valid(request.kind, request.name, errors) if errors else Outcome(allowed=True, code=201)
         refused_kind = f"{request.kind}.{request.group}"
@@ -206,7 +212,7 @@ def _created_of(
     return distinct(policy_answers)
 
 
-_Mutated = tuple[dict[str, Any], tuple[Mutation, ...], tuple[str, ...]]
+_Mutated = tuple[dict[str, Any], "tuple[Mutation, ...]", tuple[str, ...]]
 
 
 def _created(
@@ -304,12 +310,16 @@ def _has_defaults(limits: Limits) -> bool:
 
 def sessions(chain: Chain) -> Iterator[MutationRun]:
     """One for each order of policies and of their bindings."""
+    from kubectl_kres.policies.mutating import MutationRun  # noqa: PLC0415
+
     single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
     for order in islice(permutations(single), MOST_ORDERS):
         yield MutationRun(order, chain.given, chain.server)
 
 
 def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
+    from kubectl_kres.policies.mutating import NoAnswer  # noqa: PLC0415
+
     whole = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     try:
@@ -338,6 +348,8 @@ def _pod(
     chain: Chain, request: Request, order: Sequence[Limits], session: MutationRun, entries: list[Entry]
 ) -> _Mutated | PolicyAnswer:
     """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
+    from kubectl_kres.policies.mutating import NoAnswer  # noqa: PLC0415
+
     whole: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):

@@ -27,10 +27,6 @@ from kubectl_kres.policies.expressions import (
 
 Raw = Mapping[str, Any]
 RULE = "policy/invalid"
-KINDS = (
-    "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy",
-    "MutatingAdmissionPolicyBinding",
-)  # fmt: skip
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _MUTATING = ("*", "CONNECT", "CREATE", "UPDATE")

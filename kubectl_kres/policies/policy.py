@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.cel.base.state import PER_CALL
-from kubectl_kres.policies.expressions import (
-    BOOLEAN,
-    Accepts,
-    Evaluation,
-    Expression,
-    OutOfBudget,
-    conditions_budget,
-    declared,
-    names_of,
-)
 from kubectl_kres.policies.matching import matched, selects
 from kubectl_kres.policies.request import Request
+
+if TYPE_CHECKING:
+    from kubectl_kres.policies.expressions import Accepts, Expression
 
 Raw = Mapping[str, Any]
 _RULES = ("resourceRules", "excludeResourceRules")
@@ -85,6 +78,8 @@ class Policy:
         return structs.replace(request, api_version=version)
 
     def accepts(self, *, authorizer: bool = True, patch: bool = False) -> Accepts:
+        from kubectl_kres.policies.expressions import Accepts  # noqa: PLC0415, only policies load the engine
+
         return Accepts(self.param_kind is not None, authorizer, patch)
 
     @property
@@ -98,6 +93,8 @@ class Policy:
     def variables(self) -> dict[str, Expression]:
         """In their order; each may use those before it."""
         if self._variables is None:
+            from kubectl_kres.policies.expressions import Expression, declared  # noqa: PLC0415
+
             expressions: dict[str, Expression] = {}
             for variable in self.spec.get("variables") or ():
                 fields = {name: declared(expression.kind) for name, expression in expressions.items()}
@@ -110,6 +107,8 @@ class Policy:
         self, text: str, wanted: Sequence[Any], *, authorizer: bool = True, patch: bool = False
     ) -> Expression:
         """Compiled once."""
+        from kubectl_kres.policies.expressions import Expression, declared  # noqa: PLC0415
+
         key = (text, tuple(wanted), authorizer, patch)
         if key not in self.known:
             fields = {name: declared(variable.kind) for name, variable in self.variables.items()}
@@ -122,6 +121,14 @@ class Policy:
         conditions = self.spec.get("matchConditions") or ()
         if not conditions:
             return True
+        from kubectl_kres.policies.expressions import (  # noqa: PLC0415
+            BOOLEAN,
+            Evaluation,
+            OutOfBudget,
+            conditions_budget,
+            names_of,
+        )
+
         names = names_of(request, original, None, params, has_params=self.param_kind is not None)
         evaluation = Evaluation(names, self.variables, budget=conditions_budget(), most=given.most)
         errors = []

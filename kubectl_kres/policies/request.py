@@ -11,6 +11,10 @@ from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
 from kubectl_kres.model.kinds import BY_KIND
 
 Raw = Mapping[str, Any]
+POLICY_KINDS = (
+    "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+)  # fmt: skip
 
 
 class User(Struct, frozen=True):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.cel.base.state import PER_CALL
 from kubectl_kres.policies import service_account
-from kubectl_kres.policies.mutating import Mutation
 from kubectl_kres.policies.policy import Bound, FindParams, bound
 from kubectl_kres.policies.request import User
+
+if TYPE_CHECKING:
+    from kubectl_kres.policies.mutating import Mutation
 
 Raw = Mapping[str, Any]
 

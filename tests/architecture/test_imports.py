@@ -90,3 +90,30 @@ def test_what_is_loaded(program: str, arguments: str, must: str, never: set[str]
     assert must in loaded, result.stderr
     assert never & set(loaded) == set()
     assert code in {"0", "3"} if must.endswith("explain") else code == "0", result.stderr
+
+
+#: A Deployment where a webhook and a level of Pod Security decide, and no policy.
+WITHOUT_POLICY = """
+import sys
+sys.path.insert(0, "tests")
+from reports.stored import box, made, store_of, subject, template
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.explain.explain import explain
+
+rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]
+hooks = [{"name": "a.example.com", "rules": rules}]
+hook = {"kind": "MutatingWebhookConfiguration", "metadata": {"name": "i"}, "webhooks": hooks}
+labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+space = {"kind": "Namespace", "metadata": {"name": "ns", "labels": labels}}
+workload = made("Deployment", "w", spec={"replicas": 1, **template(box(image="x"))})
+report = explain(store_of(workload, hook, space), subject("Deployment/w"), Ask())
+assert report.verdict.outcome == "admitted" and report.assumptions[0].code == "webhook/not-computed"
+print(*sys.modules)
+"""
+
+
+def test_only_policies_load_the_engine_of_expressions():
+    command = [sys.executable, "-c", WITHOUT_POLICY]
+    loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    assert "kubectl_kres.policies.chain" in loaded
+    assert {"kubectl_kres.cel.evaluation.evaluate", "kubectl_kres.policies.mutating"} & {*loaded} == set()

@@ -11,7 +11,6 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
 from kubectl_kres.model.detail import OF_TEMPLATES, WITHHELD
-from kubectl_kres.policies.creation import errors_of
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.newer import familiar
 from kubectl_kres.policies.parameters import Look, finder
@@ -179,6 +178,8 @@ def computable(
 
 def _fault(bound: Bound) -> str:
     """What does not compile here of a policy that a newer server took; empty: nothing."""
+    from kubectl_kres.policies.creation import errors_of  # noqa: PLC0415, only policies load the engine
+
     errors = errors_of({**bound.policy.raw, "kind": _KIND_OF["mutations" in bound.policy.spec]}, _NEWEST_KNOWN + 1)
     return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""
 
