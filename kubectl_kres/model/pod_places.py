@@ -104,6 +104,20 @@ def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     return tuple(part for place in places for part in _at(raw, place))
 
 
+def is_followed(raw: Mapping[str, Any]) -> bool:
+    """Whether all pods of an object run side by side and their number is known.
+
+    Not of a workflow, whose steps follow each other, nor of what is suspended.
+    """
+    parts, spec = parts_of(raw), raw.get("spec")
+    if not parts or not isinstance(spec, Mapping):
+        return False
+    policy = spec.get("runPolicy")
+    suspended = spec.get("suspend") or (isinstance(policy, Mapping) and policy.get("suspend"))
+    group = str(raw.get("apiVersion", "")).rpartition("/")[0]
+    return not suspended and raw.get("kind") not in OWN_NAMES and group != "argoproj.io"
+
+
 def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
     for path, nodes in _walk(raw, place.path, (), ()):
         template = nodes[-1]

@@ -16,6 +16,7 @@ from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
+from kubectl_kres.model.pod_places import is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Source
@@ -160,6 +161,11 @@ class Requests:
             return then._replace(claims=then.claims | {key[1]})
         if key[0] in CONTROLLED:
             return self._controlled(then, key, raw, whole=key in after.whole)
+        for part in parts_of(raw) or () if is_followed(raw) else ():
+            name = f"{key[1]}-{part.name}"
+            spec = {"replicas": part.count, "template": part.template}
+            alone = {"kind": key[0], "metadata": {"name": name}, "spec": spec}
+            then = self._controlled(then, (key[0], name), alone, whole=True)
         return then
 
     def _cost(self, raw: Raw, world: World) -> Any:

@@ -30,7 +30,7 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.simulation.steps import Wanted, given_steps, not_played, placed
+from kubectl_kres.cli.simulation.steps import Wanted, given_steps, is_left_out, not_played, placed, uncounted
 from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.cli.uncollected import uncollected
@@ -88,7 +88,9 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
-        ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value)
+        ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
+        left = not_played(wanted, store)
+        wanted = [item for item in wanted if not is_left_out(item, store)]
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
@@ -98,7 +100,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
             if _concerns_runs(wanted):
                 runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
                 change_report = _with_runs(source, change_report, steps, runs_in, ask)
-            change_report = _noted(change_report, store, spaces, assumptions, not_played(wanted))
+            change_report = _noted(change_report, store, spaces, (*assumptions, *uncounted(wanted)), left)
         return _shown(options, items, tally, source, change_report, store.origin)
 
 

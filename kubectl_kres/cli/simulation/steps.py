@@ -17,7 +17,7 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.pod_places import parts_of
+from kubectl_kres.model.pod_places import is_followed, parts_of
 from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, key_of_step
@@ -274,28 +274,54 @@ def _found(wanted: Wanted, store: Store, spaces: Sequence[str], default: str) ->
     return where[0] if where else default
 
 
-def not_played(wanted: Sequence[Wanted]) -> tuple[Unseen, ...]:
+def not_played(wanted: Sequence[Wanted], store: Store) -> tuple[Unseen, ...]:
     """The objects of files that make pods, or may, and that a simulation does not follow.
 
     Kinds of API groups that are the server's own make pods only where they are followed.
     """
-    return tuple(_not_played(wanted))
+    return tuple(_not_played(wanted, store))
 
 
-def _not_played(wanted: Sequence[Wanted]) -> Iterator[Unseen]:
+def _not_played(wanted: Sequence[Wanted], store: Store) -> Iterator[Unseen]:
     for item in wanted:
         step = item.step
         kind, name = key_of_step(step)
-        if not isinstance(step, Apply) or kind in FIRST:
+        if not isinstance(step, Apply) or (item.kind is not None and kind in FIRST):
             continue
         group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
-        if parts_of(step.object) is not None or (item.kind is not None and item.kind.kind in _RUNS):
+        if is_running(item, store):
+            text = f"this {kind} runs already, and what it was made of is not read"
+        elif is_followed(step.object):
+            continue
+        elif parts_of(step.object) is not None or (item.kind is not None and item.kind.kind in _RUNS):
             text = f"what becomes of the pods of a {kind} is not simulated"
         elif item.kind is None and "." in group and not group.endswith(".k8s.io"):
             text = f"whether a {kind} of {group} makes pods is not known"
         else:
             continue
         yield Unseen(kind, "failed", item.namespace, name, text)
+
+
+def is_running(wanted: Wanted, store: Store) -> bool:
+    """Whether an object that makes pods elsewhere than at ``spec.template`` has some. It is not read itself."""
+    if not isinstance(wanted.step, Apply) or parts_of(wanted.step.object) is None:
+        return False
+    key = key_of_step(wanted.step)
+    made = (item for kind in ("Pod", "Job", "StatefulSet") for item in store.all(kind, wanted.namespace or None))
+    return any((owner.kind, owner.name) == key for item in made for owner in item.metadata.owner_references or ())
+
+
+def is_left_out(wanted: Wanted, store: Store) -> bool:
+    """Whether an object is no step, since what it would do is not known; ``not_played`` names it."""
+    kind, _ = key_of_step(wanted.step)
+    return (wanted.kind is None and kind in BY_KIND) or is_running(wanted, store)
+
+
+def uncounted(wanted: Sequence[Wanted]) -> Iterator[str]:
+    """What is said of objects whose controllers make more than pods."""
+    objects = [item.step.object for item in wanted if isinstance(item.step, Apply)]
+    for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
+        yield f"of what the controller of a {kind} makes pods alone are counted"
 
 
 def files_of(given: Input) -> Files:
