@@ -328,6 +328,35 @@ def test_a_lower_quota_is_worse_where_only_the_autoscaler_is_stopped(kres: Kres,
     )
 
 
+@pytest.mark.parametrize("in_file", [False, True])
+def test_a_parameter_of_policies_that_changes_leaves_the_answer_open(
+    kres: Kres, api: Api, tmp_path: Path, *, in_file: bool
+):
+    policy = {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "no"},
+        "spec": {
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                                                    "resources": ["pods"]}]},
+            "validations": [{"expression": "params.data.most == '1'"}],
+        },
+    }  # fmt: skip
+    binding = {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "no"},
+        "spec": {"policyName": "no", "validationActions": ["Deny"], "paramRef": {"name": "limits"}},
+    }  # fmt: skip
+    limits = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "limits"}, "data": {"most": "2"}}
+    api.objects += [deployment("web"), *([] if in_file else [policy, binding])]
+    given = [policy, binding, limits] if in_file else [limits]
+    file = written(tmp_path, *(f"\n{json.dumps(item)}\n" for item in given))
+    code, _, err = kres(f"simulate -n shop -f {file}")
+    assert code == 4
+    assert "policies that take parameters from it are judged by what it was before" in " ".join(err.split())
+    assert kres(f"simulate -n shop -f {written(tmp_path, json.dumps(deployment('web')))}").code == 0
+
+
 def test_policies_of_the_cluster_are_read_for_two_moments_too(kres: Kres, api: Api, tmp_path: Path):
     binding = {
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.store import Store
 
@@ -283,9 +284,16 @@ def not_played(wanted: Sequence[Wanted], store: Store) -> tuple[Unseen, ...]:
 
 
 def _not_played(wanted: Sequence[Wanted], store: Store) -> Iterator[Unseen]:
+    policies: list[Mapping[str, Any]] = [raw_of(policy) for kind in POLICIES for policy in store.all(kind)]
+    policies += [item.step.object for item in wanted if isinstance(item.step, Apply)]
+    parameters = {_mapping(_mapping(policy.get("spec")).get("paramKind")).get("kind") for policy in policies}
     for item in wanted:
         step = item.step
         kind, name = key_of_step(step)
+        if kind in parameters and (isinstance(step, Apply) or item.kind is not None):
+            text = "policies that take parameters from it are judged by what it was before"
+            yield Unseen(kind, "failed", item.namespace, name, text)
+            continue
         if not isinstance(step, Apply) or (item.kind is not None and kind in FIRST):
             continue
         group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
