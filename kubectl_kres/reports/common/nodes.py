@@ -99,8 +99,8 @@ def _room(
     free = {node: amount - used.get(node, {}).get(name, zero) for node, amount in have.items()}
     on = max(sorted(free), key=lambda node: free[node], default="")
     requested = zero
-    for amounts in used.values():
-        requested = requested + amounts.get(name, zero)
+    for node in have:
+        requested = requested + used.get(node, {}).get(name, zero)
     return NodeRoom(
         name,
         str(asked),

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.quota.quota_admission import charges
@@ -30,7 +31,7 @@ from kubectl_kres.reports.common.explanation import (
     Unseen,
     Verdict,
 )
-from kubectl_kres.reports.common.nodes import node_room
+from kubectl_kres.reports.common.nodes import NodeRoom, node_needs, node_room
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -223,7 +224,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
         demands=_demands(start, known.policies, charged),
         facts=seen,
-        nodes=node_room(store, start.live, ask.server) if start.live is not None else (),
+        nodes=_nodes(store, subject, start, ask.server),
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),
@@ -232,7 +233,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
             *(() if analysis.system else _of_file(store, subject, outcomes)),
             *made_by(analysis).remarks(store, subject.ref.namespace, ask, first.journal),
         ),
-        unseen=unseen,
+        unseen=(*unseen, *_nodes_unseen(store, subject, start)),
         pools=tuple(trail for system in systems() for trail in system.trails(store, space, verdict.findings)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
@@ -461,6 +462,25 @@ def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
     if start.owner is not None:
         return events.of_workload(store, subject.ref.kind, start.owner)
     return ()
+
+
+def _nodes(store: Store, subject: Subject, start: Start, server: Server) -> tuple[NodeRoom, ...]:
+    """What nodes have for a pod that waits: the one that is asked about, or the first of a workload's."""
+    pod = start.live or _waiting(store, subject, start)
+    return node_room(store, pod, server) if pod is not None else ()
+
+
+def _waiting(store: Store, subject: Subject, start: Start) -> Pod | None:
+    """The pod of a stored workload that waits for a node."""
+    owner = start.owner if subject.raw is None else None
+    return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and start.live is None else None
+
+
+def _nodes_unseen(store: Store, subject: Subject, start: Start) -> Iterator[Unseen]:
+    """That nodes may not be read, of a workload; of a pod that is among its own needs."""
+    waiting = _waiting(store, subject, start)
+    if waiting is not None:
+        yield from (unseen for unseen in unread(store, node_needs(waiting)) if unseen.state in _REFUSED)
 
 
 def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:

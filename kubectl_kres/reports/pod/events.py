@@ -9,6 +9,7 @@ from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, gist
+from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.owned import events_about, owned_by
 from kubectl_kres.store.store import Store
@@ -100,6 +101,14 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
         if child != kind:
             family |= {(child, name) for name in _children(store, child, namespace, family)}
     return family | {("Pod", name) for name in _children(store, "Pod", namespace, family)}
+
+
+def waiting_pod(store: Store, kind: str, workload: Workload) -> Pod | None:
+    """The first of its pods that waits for a node."""
+    namespace = workload.metadata.namespace
+    names = (name for child, name in sorted(_family(store, kind, workload)) if child == "Pod")
+    pods = (store.get("Pod", name, namespace) for name in names)
+    return next((pod for pod in pods if isinstance(pod, Pod) and waits_for_node(pod)), None)
 
 
 def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[str, str]]) -> set[str]:

@@ -69,7 +69,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
             wanted += _of_workload(subject.ref.kind, result)
             wanted += claim_needs(store, namespace, result)
             wanted += autoscaler_needs(store, subject.ref.kind, namespace)
-            if _is_settled(subject.ref.kind, result):
+            if is_settled(subject.ref.kind, result):
                 # Events say why pods are missing, and none is.
                 wanted = [need for need in wanted if need.kind != "Event"]
         spec = _spec(result)
@@ -171,7 +171,7 @@ def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[Need]:
         yield Need("HorizontalPodAutoscaler", namespace, required=False)
 
 
-def _is_settled(kind: str, workload: Workload) -> bool:
+def is_settled(kind: str, workload: Workload) -> bool:
     """Whether all pods that a workload keeps exist, are of its template as it is now, and are ready."""
     if kind not in SCALED:
         return False

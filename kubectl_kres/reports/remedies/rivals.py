@@ -19,13 +19,14 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
+from kubectl_kres.reports.common.nodes import node_needs
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import controller, needs, selector_text
+from kubectl_kres.reports.pod.needs import controller, is_settled, needs, selector_text
 from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.reports.rollout.workload_pods import pods_of
@@ -63,7 +64,8 @@ _found: WeakKeyDictionary[Store, _Told] = WeakKeyDictionary()
 
 
 def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
-    """The reads of an explanation, and the workloads that events name as refused by a quota where pods are missing.
+    """The reads of an explanation, the nodes where a pod of a workload waits for one, and the workloads that events
+    name as refused by a quota where pods are missing.
 
     Those are read beyond the number of GETs that any other answer costs, a few at most.
     """
@@ -71,7 +73,11 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     if subject.raw is not None:
         return wanted
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if not isinstance(own, Workload) or _is_made(own) or not _lacks(store, subject.ref.kind, own):
+    if not isinstance(own, Workload) or is_settled(subject.ref.kind, own):
+        return wanted
+    waiting = events.waiting_pod(store, subject.ref.kind, own)
+    wanted = (*wanted, *(node_needs(waiting) if waiting is not None else ()))
+    if _is_made(own) or not _lacks(store, subject.ref.kind, own):
         return wanted
     beside = [need for ref in _refused(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]
     return tuple(dict.fromkeys((*wanted, *beside)))

@@ -1,0 +1,72 @@
+"""A pod that is admitted and that no node has room for; nodes and conditions are written here."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Any
+
+import pytest
+from controlplane import ControlPlane
+from e2e.plugin import Kres
+
+pytestmark = pytest.mark.e2e
+
+#: What a scheduler writes to a pod that it finds no node for.
+WORDS = "0/2 nodes are available: 2 Insufficient memory. preemption: 0/2 nodes are available: 2 No preemption victims."
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_what_nodes_have(alone: bool, controlplane: ControlPlane, kres: Kres, namespace: str, request: Any):
+    def send(method: str, path: str, body: Any = None) -> Any:
+        status, answer = controlplane.request(method, path, body)
+        assert status in {200, 201}, answer
+        return answer
+
+    nodes = [f"n-{secrets.token_hex(3)}" for _ in range(2)]
+    for name, memory in zip(nodes, ("4Gi", "2Gi"), strict=True):
+        made = send("POST", "/api/v1/nodes", {"metadata": {"name": name}})
+        request.addfinalizer(lambda name=name: controlplane.request("DELETE", f"/api/v1/nodes/{name}"))
+        capacity = {"cpu": "4", "memory": memory, "pods": "110"}
+        ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+        status = {"capacity": capacity, "allocatable": capacity, "conditions": [ready]}
+        send("PUT", f"/api/v1/nodes/{name}/status", {**made, "status": status})
+    core = f"/api/v1/namespaces/{namespace}"
+
+    def container(memory: str) -> dict[str, Any]:
+        return {"name": "app", "image": "i", "resources": {"requests": {"cpu": "100m", "memory": memory}}}
+
+    send(
+        "POST",
+        f"{core}/pods",
+        {"metadata": {"name": "runs"}, "spec": {"nodeName": nodes[0], "containers": [container("1Gi")]}},
+    )
+    spec = {"containers": [container("8Gi")]}
+    name = "web"
+    if alone:
+        send("POST", f"{core}/pods", {"metadata": {"name": name}, "spec": spec})
+    else:
+        labels = {"app": "web"}
+        template = {"metadata": {"labels": labels}, "spec": spec}
+        deployment = {
+            "metadata": {"name": name},
+            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
+        }
+        send("POST", f"/apis/apps/v1/namespaces/{namespace}/deployments", deployment)
+        for _ in range(60):
+            pods = [item["metadata"]["name"] for item in send("GET", f"{core}/pods")["items"]]
+            name = next((pod for pod in pods if pod != "runs"), "")
+            if name:
+                break
+            time.sleep(0.5)
+    pod = send("GET", f"{core}/pods/{name}")
+    unplaced = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": WORDS}
+    send("PUT", f"{core}/pods/{name}/status", {**pod, "status": {"phase": "Pending", "conditions": [unplaced]}})
+
+    for asked in ("pod/" + name, *(() if alone else ("deploy/web",))):
+        told = kres("explain", asked, "-n", namespace).stdout
+        assert told.startswith("admitted: ") and "it is the scheduler that finds no node" in told
+        assert WORDS in " ".join(told.split())
+        rows = {row[0]: row[1:] for line in told.splitlines() if (row := line.split()) and row[-2:-1] == ["of"]}
+        assert rows["memory"] == ["8Gi", "1Gi", "3Gi", nodes[0], "4Gi", "0", "of", "2"]
+        assert rows["cpu"][:2] == ["100m", "100m"] and rows["cpu"][-3:] == ["2", "of", "2"]
