@@ -83,6 +83,8 @@ class Browse(TablePane):
         self._pending: Timer | None = None
         self._aging: Timer | None = None
         self._also: dict[str, dict[Need, None]] = {}
+        #: Namespace and change of the store for which that is known.
+        self._known: tuple[str, int] | None = None
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
 
@@ -125,7 +127,9 @@ class Browse(TablePane):
     def needs(self) -> Iterable[Need]:
         # What was needed once stays needed, else it would be dropped and then be needed again.
         known = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.needs(self._namespace)))
-        if self.listing.also is not None:
+        asked = self._namespace, self.session.store.changes
+        if self.listing.also is not None and asked != self._known:
+            self._known = asked
             known.update(dict.fromkeys(self.listing.also(self.session, self._namespace)))
         return known
 

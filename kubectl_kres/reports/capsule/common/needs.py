@@ -28,12 +28,13 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
     """For the claims of some namespaces (none: all): the pools, and who else waits where any of them does."""
     wanted = [Need("ResourcePoolClaim", space) for space in spaces or ("",)]
     wanted.append(ALL_POOLS)
-    waiting = {
-        resource_pool_claim.status.pool.name
-        for space in spaces or (None,)
-        for resource_pool_claim in store.all("ResourcePoolClaim", space)
-        if resource_pool_claim.status.pool is not None and standing(resource_pool_claim).state in WAITING
-    }
+    waiting = set[str]()
+    for space in spaces or (None,):
+        for claim in store.all("ResourcePoolClaim", space):
+            pool = claim.status.pool
+            # Of a hundred thousand that wait for one pool the first tells.
+            if pool is not None and pool.name not in waiting and standing(claim).state in WAITING:
+                waiting.add(pool.name)
     for name in sorted(waiting):
         wanted += _others(store, name)
     return tuple(dict.fromkeys(wanted))
