@@ -281,3 +281,27 @@ def test_the_overview_breaks_what_is_worst_where_there_is_room():
     low = drive(demo(file=ML), size=(120, 24)).partition("\n─")[0]
     rows = [line.partition("│")[2] for line in low.splitlines()]
     assert sum(row.startswith(("  x", " >x")) for row in rows) >= 8
+
+
+@pytest.mark.parametrize("width", [100, 140, 180, 220])
+def test_the_users_of_a_quota_stand_beside_it_only_where_all_their_columns_fit(width: int):
+    def check(app):
+        pane = app.pane
+        assert len(pane.table.shown) == len(pane.table.columns) or not pane.has_class("beside")
+        assert pane.has_class("beside") == (width >= 180)
+
+    drive(demo("quota runs", file=ML), then=check, size=(width, 40))
+
+
+def test_the_reasons_of_a_value_have_the_room_that_the_tree_leaves():
+    def check(app):
+        pane = app.pane
+        assert pane.table.size.width <= pane.table.whole_width + 2
+        assert pane.about.size.width > 130
+
+    drive(demo("pod build-api-9c4f-pod", file=ML), then=check, size=(220, 60))
+
+
+def test_what_to_do_stands_first_beside_the_list_of_what_is_refused():
+    shown = drive(demo("refused"), ["g"], size=(140, 40))
+    assert shown.index(" DO ") < shown.index("because:")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
@@ -10,6 +10,7 @@ from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.headline import at_maximum, counted
+from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
@@ -164,21 +165,42 @@ def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Ite
 
 def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
+    yield _head(denied)
+    remedies = [("or" if at else "remedy", remedy.text) for at, remedy in enumerate(denied.remedies)]
+    yield from _labelled([*_because(denied), *remedies, *_goes_on(denied)], width)
+
+
+def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
+    """The same beside a list: what to do with its commands first."""
+    yield _head(denied)
+    yield from do_lines(denied.remedies, "", width)
+    yield from _labelled([*_because(denied), *_goes_on(denied)], width)
+
+
+def _head(denied: Denied) -> Line:
     word, tone, missing = _refused(denied)
-    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
-    texts: list[tuple[str, str]] = []
+    return [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
+
+
+def _because(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
-        texts.append(
-            ("because", message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict))
-        )
-    texts += [("or" if at else "remedy", remedy.text) for at, remedy in enumerate(denied.remedies)]
-    texts += [text for system in systems() for text in system.refusal_texts(denied)]
+        text = message_of(denied.verdict)
+        yield "because", text.partition(" is forbidden: ")[2] or text
+
+
+def _goes_on(denied: Denied) -> Iterator[tuple[str, str]]:
+    """What systems say of it, and the last try."""
+    for system in systems():
+        yield from system.refusal_texts(denied)
     for fact in denied.seen[:1]:
         times = f" {fact.count}x" if fact.count > 1 else ""
         last = f", last {fact.time}" if fact.time else ""
-        texts.append(("seen", f"{fact.reason}{times} of {fact.source.ref}{last}"))
+        yield "seen", f"{fact.reason}{times} of {fact.source.ref}{last}"
     if not denied.seen:
-        texts.append(("seen", "no failed try is on record; the next one would be refused"))
+        yield "seen", "no failed try is on record; the next one would be refused"
+
+
+def _labelled(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
     for label, text in texts:
         yield from toned("", wrapped(text, width, first=padded(f"  {label}:", 12), rest=" " * 12))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.quota.fit import refusal_lines
+from kubectl_kres.render.quota.fit import refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.subject import Subject
@@ -64,7 +64,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 def _detail(session: Session, row: Denied, width: int) -> Iterator[Line]:
     del session
-    yield from refusal_lines(row, width)
+    yield from refusal_detail(row, width)
 
 
 def sign(row: Denied) -> tuple[str, Tone]:

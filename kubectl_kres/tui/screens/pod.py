@@ -41,6 +41,8 @@ TABS = (
     ("yaml", "YAML"),
     ("computed", "computed"),
 )
+#: Cells of the tree at the least, and those that reasons need beside it.
+_TREE, _REASONS = 46, 60
 _JUMPS = {"explain": "text", "diff": "diff", "yaml": "yaml", "computed": "computed"}
 _COMMANDS = {
     "qos": "qos {}",
@@ -68,6 +70,21 @@ class PodPane(TreePane):
     def wanted(self) -> Iterable[Need]:
         store, subject = self.session.store, self.subject
         return (*needs_with_rivals(store, subject), *needs_with_node(store, subject))
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._arrange()
+
+    def answered(self) -> None:
+        super().answered()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """The tree has what it needs where that leaves enough to the reasons beside it."""
+        whole = max(_TREE, self.table.whole_width)
+        fits = self.has_class("beside") and whole + _REASONS <= self.size.width
+        self.table.styles.width = whole if fits else None
+        self.about.styles.width = "1fr" if fits else None
 
     def ask(self) -> Explanation:
         return explain(self.session.store, self.subject, self.session.ask)

@@ -31,6 +31,8 @@ from kubectl_kres.tui.widgets.lines import Lines
 
 _BY = ("workload", "pod", "priority")
 _SIDES = {"requests": "REQ", "limits": "LIM"}
+#: Cells that the quota's own figures and pictures need beside its users.
+_FIGURES = 88
 #: Cells of a column's head.
 _HEAD = 12
 
@@ -43,6 +45,9 @@ class QuotaPane(ObjectPane, TablePane):
         layout: vertical;
         & > Lines { height: auto; max-height: 50%; border-bottom: solid $foreground 25%; }
         & > Table { height: 1fr; }
+        &.beside { layout: horizontal; }
+        &.beside > Lines { width: 1fr; max-height: 100%; height: 1fr; border-bottom: none; }
+        &.beside > Table { border-left: solid $foreground 25%; }
     }
     """
 
@@ -65,6 +70,16 @@ class QuotaPane(ObjectPane, TablePane):
     def on_mount(self) -> None:
         self.explain()
         self.table.focus()
+
+    def on_resize(self) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Its users beside the quota where all of their columns have room there, else below."""
+        full = self.table.full_width
+        beside = full + _FIGURES <= self.size.width
+        self.set_class(beside, "beside")
+        self.table.styles.width = full if beside else None
 
     def wanted(self) -> Iterable[Need]:
         """The quota, and what counts for it, as far as that is known."""
@@ -92,6 +107,7 @@ class QuotaPane(ObjectPane, TablePane):
         before = self.before(lambda: {share.who: share.usage for share in self.found.shares} if self.found else {})
         self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
         self.verdict.put(self._verdict)
+        self._arrange()
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
