@@ -59,7 +59,7 @@ class Browse(TablePane):
         &.beside > Lines:focus { border-left: heavy $accent; }
         &.bare > Lines { display: none; }
         &.absent > Table { display: none; }
-        &.absent > Lines { width: 1fr; height: 1fr; border: none; }
+        &.absent > Lines, &.absent > Lines:focus { width: 1fr; height: 1fr; border: none; }
     }
     """
 
