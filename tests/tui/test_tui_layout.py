@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from tui.driving import ML, SHOP, calm, demo, drive, settled, shop
+from tui.driving import ML, SHOP, calm, demo, drive, settled, shop, text
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.tui.app import Kres
@@ -289,6 +289,7 @@ def test_the_users_of_a_quota_stand_beside_it_only_where_all_their_columns_fit(w
         pane = app.pane
         assert len(pane.table.shown) == len(pane.table.columns) or not pane.has_class("beside")
         assert pane.has_class("beside") == (width >= 180)
+        assert "…" not in text(app).partition("\n─")[0]
 
     drive(demo("quota runs", file=ML), then=check, size=(width, 40))
 

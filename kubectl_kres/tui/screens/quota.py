@@ -76,7 +76,8 @@ class QuotaPane(ObjectPane, TablePane):
 
     def _arrange(self) -> None:
         """Its users beside the quota where all of their columns have room there, else below."""
-        full = self.table.full_width
+        # The line between them has a cell.
+        full = self.table.whole_width + 1
         beside = full + _FIGURES <= self.size.width
         self.set_class(beside, "beside")
         self.table.styles.width = full if beside else None
