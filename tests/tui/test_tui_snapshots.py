@@ -36,6 +36,7 @@ POOLED = {
     "taskrun": ("taskrun build-api-9c4f", ["down", "down"]),
     "taskrun-waiting": ("taskrun integration-12", ["down"]),
     "pipelinerun": ("pipelinerun release-41", ["down"]),
+    "timeline": ("timeline", []),
 }
 SIZES = {"80x24": SMALL, "140x40": LARGE}
 STATES = {

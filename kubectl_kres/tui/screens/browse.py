@@ -68,6 +68,7 @@ class Browse(TablePane):
         self.listing = listing
         faces = Faces(self._text, listing.labels, self._fault)
         self.table = Table(self._columns(place.namespace), faces, sign=listing.sign)
+        self.table.anchored = True
         if session.what_if is not None:
             change = session.what_if
             self.table.differs = lambda row: change.concerns(listing.ref(row))
@@ -161,6 +162,9 @@ class Browse(TablePane):
         if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
+        if self.table.anchored and self._making is None and not self._due:
+            # Rows that come first may arrive last; once all are there, the cursor stays on its row.
+            self.table.anchored = any(self.session.loading(self.needs()))
         if self._making is None and not self.table.view.whole:
             self.table.view.read(_READ)
 

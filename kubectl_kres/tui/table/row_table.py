@@ -80,6 +80,8 @@ class Table(Drawn):
         self.differs: Callable[[Any], bool] | None = None
         #: What stands in the place of the rows where there are none.
         self.empty: Line = ()
+        #: Whether the cursor stands on the first row, whichever that comes to be, since nobody has moved it.
+        self.anchored = False
         #: Whether the cursor is only marked while the keys are this table's.
         self.shy = False
         self._liked: list[int] = []
@@ -177,6 +179,8 @@ class Table(Drawn):
         before = self.cursor
         keys = self.view.keys
         place = self.view.place(self.cursor) if self.cursor is not None else None
+        if self.anchored and keys:
+            place, self.cursor = 0, keys[0]
         if place is None:
             place = min(self._line, len(keys) - 1)
             self.cursor = keys[place] if keys else None
@@ -221,6 +225,7 @@ class Table(Drawn):
         keys = self.view.keys
         if not keys:
             return
+        self.anchored = False
         line = max(0, min(line, len(keys) - 1))
         if keys[line] != self.cursor:
             self._opened = None
