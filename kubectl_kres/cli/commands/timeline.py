@@ -98,8 +98,7 @@ command = Command(
         LimitRanges, pools and claims and which fields; templates that are new; pods that were refused, killed for
         memory, evicted or not scheduled; claims that got or lost room; TaskRuns that wait or failed.
 
-        Of each manager of an object the server keeps the last edit only, and events for an hour unless it is told
-        otherwise.
+        Of each manager of an object the server keeps the last edit only, and events for an hour by default.
         """,
     examples="""
         # What happened in this namespace?

@@ -20,7 +20,7 @@ _ROOM = 36
 _HEADS, _LAST = ("AGE", "REASON", "OBJECT"), "WHAT HAPPENED"
 _INDENT = " " * 6
 #: What is not told, and where it would be.
-EXPIRED = "events of a cluster are kept for an hour unless it is told otherwise: refusals before that are not listed"
+EXPIRED = "a cluster keeps events for an hour by default: what was refused before is not listed"
 
 
 def told(entry: TimelineEntry) -> str:
