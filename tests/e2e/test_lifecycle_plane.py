@@ -97,10 +97,14 @@ def test_a_pod_that_exists(controlplane: ControlPlane, kres: Kres, namespace: st
     assert any(f"{status} {answer['message']}" in one["text"] for one in found["assumptions"])
 
 
-def test_statuses_that_controllers_write(controlplane: ControlPlane, kres: Kres, namespace: str, tmp_path: Any) -> None:
+def test_statuses_that_controllers_write(
+    controlplane: ControlPlane, kres: Kres, namespace: str, tmp_path: Any, request: pytest.FixtureRequest
+) -> None:
     """A cron job whose job runs, the job, a daemon set with a node: each is read, and none is lost in a snapshot."""
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{namespace}"}}
     assert controlplane.request("POST", "/api/v1/nodes", node)[0] == 201
+    # Other tests count nodes.
+    request.addfinalizer(lambda: controlplane.request("DELETE", f"/api/v1/nodes/{node['metadata']['name']}"))
     job = {"spec": {"template": template(restartPolicy="Never")}}
     cron = made("CronJob", "cron", {"schedule": "* * * * *", "jobTemplate": job})
     daemon = made("DaemonSet", "daemon", {"selector": {"matchLabels": LABELS}, "template": template()})
