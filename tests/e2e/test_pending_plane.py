@@ -10,6 +10,8 @@ import pytest
 from controlplane import ControlPlane
 from e2e.plugin import Kres
 
+from kubectl_kres.quantity import parse
+
 pytestmark = pytest.mark.e2e
 
 #: What a scheduler writes to a pod that it finds no node for.
@@ -23,11 +25,12 @@ def test_what_nodes_have(alone: bool, controlplane: ControlPlane, kres: Kres, na
         assert status in {200, 201}, answer
         return answer
 
+    # Larger than the nodes that other tests leave behind.
     nodes = [f"n-{secrets.token_hex(3)}" for _ in range(2)]
-    for name, memory in zip(nodes, ("4Gi", "2Gi"), strict=True):
+    for name, memory in zip(nodes, ("4Ti", "2Ti"), strict=True):
         made = send("POST", "/api/v1/nodes", {"metadata": {"name": name}})
         request.addfinalizer(lambda name=name: controlplane.request("DELETE", f"/api/v1/nodes/{name}"))
-        capacity = {"cpu": "4", "memory": memory, "pods": "110"}
+        capacity = {"cpu": "4k", "memory": memory, "pods": "110"}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
         status = {"capacity": capacity, "allocatable": capacity, "conditions": [ready]}
         send("PUT", f"/api/v1/nodes/{name}/status", {**made, "status": status})
@@ -39,9 +42,9 @@ def test_what_nodes_have(alone: bool, controlplane: ControlPlane, kres: Kres, na
     send(
         "POST",
         f"{core}/pods",
-        {"metadata": {"name": "runs"}, "spec": {"nodeName": nodes[0], "containers": [container("1Gi")]}},
+        {"metadata": {"name": "runs"}, "spec": {"nodeName": nodes[0], "containers": [container("1Ti")]}},
     )
-    spec = {"containers": [container("8Gi")]}
+    spec = {"containers": [container("8Ti")]}
     name = "web"
     if alone:
         send("POST", f"{core}/pods", {"metadata": {"name": name}, "spec": spec})
@@ -63,10 +66,14 @@ def test_what_nodes_have(alone: bool, controlplane: ControlPlane, kres: Kres, na
     unplaced = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": WORDS}
     send("PUT", f"{core}/pods/{name}/status", {**pod, "status": {"phase": "Pending", "conditions": [unplaced]}})
 
+    number = str(len(send("GET", "/api/v1/nodes")["items"]))
     for asked in ("pod/" + name, *(() if alone else ("deploy/web",))):
         told = kres("explain", asked, "-n", namespace).stdout
         assert told.startswith("admitted: ") and "it is the scheduler that finds no node" in told
         assert WORDS in " ".join(told.split())
         rows = {row[0]: row[1:] for line in told.splitlines() if (row := line.split()) and row[-2:-1] == ["of"]}
-        assert rows["memory"] == ["8Gi", "1Gi", "3Gi", nodes[0], "4Gi", "0", "of", "2"]
-        assert rows["cpu"][:2] == ["100m", "100m"] and rows["cpu"][-3:] == ["2", "of", "2"]
+        asks, requested, *rest = rows["memory"]
+        # Of all nodes: other tests leave pods on theirs.
+        assert (asks, rest) == ("8Ti", ["3Ti", nodes[0], "4Ti", "0", "of", number])
+        assert parse(requested).nano >= parse("1Ti").nano
+        assert rows["cpu"][0] == "100m" and rows["cpu"][-2:] == ["of", number]
