@@ -95,12 +95,14 @@ def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any])
 
 
 def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Parts that cannot be read are named, with the server's words."""
+    """The worst of each part first, since ends are cut. What cannot be read is named, with the server's words."""
     result: dict[str, Any] = {}
     asked: Any = {"namespace": namespace, "all_namespaces": not namespace}
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "refused": lambda: [_refused(answer) for answer in api.denied(cluster, **asked)],
-        "fullQuotas": lambda: [use for answer in api.quota(cluster, **asked) for use in _full(answer.to_dict())],
+        "refused": lambda: [_refused(answer) for answer in sorted(api.denied(cluster, **asked), key=_fewest_pods)],
+        "fullQuotas": lambda: sorted(
+            (use for answer in api.quota(cluster, **asked) for use in _full(answer.to_dict())), key=_fullest
+        ),
         "waitingClaims": lambda: [_waiting(claim) for claim in api.claims(cluster, **asked) if claim.report.waits],
     }
     for name, part in parts.items():
@@ -109,6 +111,15 @@ def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any
         except KresError as error:
             result[name] = {"notRead": error.message}
     return result
+
+
+def _fewest_pods(answer: api.Answer[Any]) -> int:
+    replicas = answer.report.replicas
+    return -replicas.missing if replicas is not None else -1
+
+
+def _fullest(use: Mapping[str, Any]) -> tuple[bool, int]:
+    return not use.get("over"), -use.get("percent", 0)
 
 
 def _refused(answer: api.Answer[Any]) -> dict[str, Any]:

@@ -141,6 +141,10 @@ def test_the_whole_cluster_is_what_its_namespaces_come_to():
     both = [answer.to_dict() for answer in python.denied(demo, all_namespaces=True)]
     assert sorted(by_space, key=str) == sorted(both, key=str) and len(both) == 8
     assert everywhere["waitingClaims"] and all(full["quota"]["namespace"] for full in everywhere["fullQuotas"][:5])
+    # What is cut are the ends.
+    assert everywhere["refused"][0]["subject"]["name"] == "checkout"
+    shares = [(not full.get("over"), -full["percent"]) for full in everywhere["fullQuotas"] if isinstance(full, dict)]
+    assert len(shares) > 1 and shares == sorted(shares)
     with pytest.raises(KresError, match="exclude each other"):
         python.quota(demo, "shop", all_namespaces=True)
 
