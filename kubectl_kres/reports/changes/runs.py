@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.errors import ClusterError
@@ -55,17 +54,6 @@ def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[Need]:
             yield Need(kind, space, required=False)
         for subject in _subjects(store, space):
             yield from (replace(need, required=False) for need in tekton_needs(store, subject) if need.kind != "Pod")
-
-
-class RunsChanged(Struct, frozen=True):
-    """What is different about next runs. steps: answers of Tekton's webhooks that are refusals, by number of the step.
-
-    notes: runs whose pod is not known.
-    """
-
-    changes: tuple[WorkloadChange, ...] = ()
-    refused: Mapping[int, StepResult] = {}
-    notes: tuple[str, ...] = ()
 
 
 def with_runs(
