@@ -312,8 +312,10 @@ POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this
 WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
 SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
 #: What a command takes whose answer can be followed; see ``watching.repeated``.
+WATCH = _flag("watch", "-w", "--watch", text="Stay, and answer again whenever the answer changes.")
+#: The same with a word to wait for.
 WATCHING = (
-    _flag("watch", "-w", "--watch", text="Stay, and answer again whenever the answer changes."),
+    WATCH,
     _flag(
         "until",
         "--until",

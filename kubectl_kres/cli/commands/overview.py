@@ -14,7 +14,7 @@ from kubectl_kres.cli.args.options import (
     OUTPUT,
     SERVER,
     SNAPSHOT,
-    WATCHING,
+    WATCH,
     Options,
 )
 from kubectl_kres.cli.args.repeat_flags import same_source
@@ -90,9 +90,6 @@ class OverviewPage(Page):
         yield from render.lines(overview, now, ascii_only=plain, color=self.color, width=self.width, flags=flags)
 
 
-#: There is no word of it to wait for.
-_WATCH = next(flag for flag in WATCHING if flag.name == "watch")
-
 command = Command(
     "overview",
     repeated(plan),
@@ -117,6 +114,6 @@ command = Command(
         # On the bundled example, without a cluster
         kubectl kres overview --demo
         """,
-    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, _WATCH, *SERVER),
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, WATCH, *SERVER),
     formats=("text", "brief", "json", "yaml"),
 )

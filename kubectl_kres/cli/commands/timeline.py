@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.options import (
     OUTPUT,
     SINCE,
     SNAPSHOT,
-    WATCHING,
+    WATCH,
     Options,
 )
 from kubectl_kres.cli.clock import moment
@@ -87,9 +87,6 @@ def _before(now: str, length: float) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-#: There is no word of it to wait for.
-_WATCH = next(flag for flag in WATCHING if flag.name == "watch")
-
 command = Command(
     "timeline",
     repeated(plan),
@@ -113,6 +110,6 @@ command = Command(
         # On the bundled example, without a cluster
         kubectl kres timeline --demo -n checkout
         """,
-    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, SINCE, OUTPUT, ALLOW_PARTIAL, _WATCH),
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, SINCE, OUTPUT, ALLOW_PARTIAL, WATCH),
     formats=("text", "json", "yaml"),
 )

@@ -197,6 +197,11 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
 
 
 def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
+    texts = wrapped(unseen_words(unseen), width, first="? ", rest=_INDENT)
+    yield from toned("warn" if unseen.required else "quiet", texts)
+
+
+def unseen_words(unseen: Unseen) -> str:
+    """What could not be read, and the server's words."""
     where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
-    text = f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"
-    yield from toned("warn" if unseen.required else "quiet", wrapped(text, width, first="? ", rest=_INDENT))
+    return f"{unseen.kind} objects{where}: {unseen.message or unseen.state}"

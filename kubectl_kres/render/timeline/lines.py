@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.line import Line, Tone, draw, size, toned, wrapped
+from kubectl_kres.render.overview.lines import SIGNS, unseen_words
+from kubectl_kres.render.text.line import Line, draw, size, toned, wrapped
 from kubectl_kres.render.text.line import row as row_of
 from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import Unseen, reply
-from kubectl_kres.reports.overview.area import Severity
 from kubectl_kres.reports.timeline.entry import CHANGED, CREATED, NEW_TEMPLATE, Timeline, TimelineEntry
 
-TONES: Mapping[Severity, Tone] = {"bad": "bad", "warn": "warn", "unknown": "warn", "": ""}
-SIGNS: Mapping[Severity, str] = {"bad": "x", "warn": "!", "unknown": "?", "": ""}
 #: Fields that are named; of more it is said how many.
 _NAMED = 3
 #: Cells that the last column needs to stand beside the others.
@@ -71,7 +69,8 @@ def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width
     """What happened stands beside the rest where there is room for it, and else below."""
     text, column = told(entry), 2 + sum(sizes) + 2 * len(sizes)
     beside = size(text) <= width - column or width - column >= _ROOM
-    head: Line = [(TONES[entry.severity], f"{SIGNS[entry.severity]:2}"), ("", row_of(row, sizes))]
+    sign, tone = SIGNS[entry.severity]
+    head: Line = [(tone, f"{sign:2}"), ("", row_of(row, sizes))]
     indent = " " * column if beside else _INDENT
     texts = [*wrapped(text, width, first=indent, rest=indent)] if text else []
     if beside and texts:
@@ -85,6 +84,5 @@ def _row(entry: TimelineEntry, now: str, namespace: str) -> tuple[str, str, str]
 
 
 def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
-    where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
-    text = f"not visible: {unseen.kind} objects{where}: {unseen.message or unseen.state}"
+    text = f"not visible: {unseen_words(unseen)}"
     yield from toned("warn" if unseen.required else "quiet", wrapped(text, width, rest="  "))

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.render.text.times import since
-from kubectl_kres.render.timeline.lines import EXPIRED, SIGNS, TONES, every_field, told
+from kubectl_kres.render.timeline.lines import EXPIRED, every_field, told
 from kubectl_kres.reports.common.kind_answers import is_shown
 from kubectl_kres.reports.timeline.entry import TimelineEntry
 from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
@@ -54,7 +55,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         Column("age", "AGE", lambda row: row.age, lambda row: row.rank, right=True, width=5, searched=False),
         *(() if namespace else (where,)),
-        Column("state", "REASON", lambda row: row.entry.reason, tone=lambda row: TONES[row.entry.severity], most=24),
+        Column("state", "REASON", lambda row: row.entry.reason, tone=lambda row: SIGNS[row.entry.severity][1], most=24),
         Column("name", "OBJECT", lambda row: str(row.entry.object), most=48),
         Column("told", "WHAT HAPPENED", lambda row: told(row.entry), most=120),
     )
@@ -84,7 +85,7 @@ LISTING = Listing(
     needs=_needs,
     columns=_columns,
     rows=_rows,
-    sign=lambda row: (SIGNS[row.entry.severity], TONES[row.entry.severity]),
+    sign=lambda row: SIGNS[row.entry.severity],
     detail=_detail,
     opens=_opens,
     ref=lambda row: row.entry.object,
