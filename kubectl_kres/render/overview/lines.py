@@ -16,7 +16,8 @@ from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.words import PARTLY
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.resource_lists import listed
-from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem, Severity
+from kubectl_kres.reports.common.system_parts import Severity
+from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem
 from kubectl_kres.reports.overview.overview import Overview
 
 #: Mark and tone of a severity.

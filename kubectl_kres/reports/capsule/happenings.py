@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.system import Happening
+from kubectl_kres.reports.common.system_parts import Severity
 
 #: What is no trouble, and what passes by itself. Source: Capsule's pkg/api/meta/conditions.go.
-_SEVERITIES: Mapping[str, Literal["bad", "warn", ""]] = {
+_SEVERITIES: Mapping[str, Severity] = {
     "NoExhaustions": "",
     "InUse": "",
     "Unused": "",

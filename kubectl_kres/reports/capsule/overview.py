@@ -14,7 +14,8 @@ from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem, Severity, parts_of
+from kubectl_kres.reports.common.system_parts import Severity
+from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem, parts_of
 from kubectl_kres.reports.overview.areas import MOST
 
 #: States of claims from the worst on.

@@ -7,7 +7,7 @@ imports it. Its module loads the rest of its folder only when a hook has somethi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail
+from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Severity
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.systems import registered
@@ -93,10 +93,10 @@ class Likeness(NamedTuple):
 
 
 class Happening(NamedTuple):
-    """A fact with its time, and how bad it is, as ``reports.overview.area.Severity``."""
+    """A fact with its time, and how bad it is."""
 
     fact: Fact
-    severity: Literal["bad", "warn", "unknown", ""]
+    severity: Severity
 
 
 class System:

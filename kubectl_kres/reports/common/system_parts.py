@@ -10,6 +10,9 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.tekton.base.result import Problem, TooMuch
 
+#: ``bad``: a fault. ``warn``: near one. ``unknown``: it cannot be said. Empty: nothing is wrong.
+Severity = Literal["bad", "warn", "unknown", ""]
+
 #: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
 #: behind an exhausted claim. unassigned: it names no pool. failed: its pool would not take it. lost: the controller
 #: says that all is well, but it is in no pool. released: it was let go by the annotation. pending: not decided yet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
@@ -11,11 +11,9 @@ from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.system_parts import Severity
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.store import Store
-
-#: ``bad``: a fault. ``warn``: near one. ``unknown``: it cannot be said. Empty: nothing is wrong.
-Severity = Literal["bad", "warn", "unknown", ""]
 
 
 class Problem(Record, frozen=True):

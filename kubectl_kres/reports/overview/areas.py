@@ -12,6 +12,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system_parts import Severity
 from kubectl_kres.reports.namespace.effective_limits import merged
 from kubectl_kres.reports.overview.area import (
     AreaInput,
@@ -20,7 +21,6 @@ from kubectl_kres.reports.overview.area import (
     Made,
     OverviewArea,
     Problem,
-    Severity,
     parts_of,
 )
 from kubectl_kres.reports.pod.verdict import word_of

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.reports.common.system_parts import Severity
 from kubectl_kres.reports.overview.area import (
     AreaInput,
     AreaMaker,
@@ -13,7 +14,6 @@ from kubectl_kres.reports.overview.area import (
     Made,
     OverviewArea,
     Problem,
-    Severity,
     parts_of,
 )
 from kubectl_kres.reports.overview.areas import MOST

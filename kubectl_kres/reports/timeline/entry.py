@@ -7,7 +7,7 @@ from typing import ClassVar
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.overview.area import Severity
+from kubectl_kres.reports.common.system_parts import Severity
 
 #: The reasons that are ours; all others are the cluster's own words, as FailedCreate.
 CREATED, CHANGED, NEW_TEMPLATE = "Created", "Changed", "NewTemplate"
