@@ -95,3 +95,11 @@ WITHHELD = frozenset({
     *("topologySpreadConstraints", "tty", "volumeDevices", "volumeMounts", "workingDir", "finalizers"),
     *("terminationMessagePath", "terminationMessagePolicy", "restartPolicyRules"),
 })  # fmt: skip
+
+
+def unread_fields(*, whole: bool, added: bool) -> frozenset[str]:
+    """Fields of a pod that policies may ask for and that were not read. ``whole``: it is as a file holds it.
+
+    ``added``: some of its containers are those of live pods.
+    """
+    return (frozenset() if whole else WITHHELD) | (OF_TEMPLATES if added else frozenset())

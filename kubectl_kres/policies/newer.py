@@ -64,6 +64,12 @@ def familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
     return last[1:]
 
 
+def answerable(bound: Bound, withheld: frozenset[str]) -> tuple[Bound | None, list[str]]:
+    """As ``familiar``, of a request of which the fields ``withheld`` were not read."""
+    words = bound.policy.words & withheld
+    return (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(bound)
+
+
 def _familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
     strange = list(_strange(bound.policy.spec, _POLICIES, "spec"))
     if strange:

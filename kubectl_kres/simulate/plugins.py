@@ -10,12 +10,12 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.model.detail import OF_TEMPLATES, WITHHELD
+from kubectl_kres.model.detail import unread_fields
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies import chain
 from kubectl_kres.policies.matching import matched
-from kubectl_kres.policies.newer import familiar
+from kubectl_kres.policies.newer import answerable
 from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
@@ -52,8 +52,7 @@ class Plugins:
         try:
             sent = creation(raw, self.name)
             request = sent.of(chain.named(settled(raw, self.server), self.name))
-            withheld = (frozenset() if whole else WITHHELD) | (OF_TEMPLATES if added else frozenset())
-            deciding = self._without(withheld, request)
+            deciding = self._without(unread_fields(whole=whole, added=bool(added)), request)
             deciding = msgspec.structs.replace(deciding, added=added) if added else deciding
             if self._matching(deciding.mutating, request):
                 answers = chain.create(raw, self.name, policies, self.server, deciding)
@@ -123,10 +122,7 @@ class Plugins:
         self, withheld: frozenset[str], bound: Iterable[Bound], request: Request, kind: str
     ) -> Iterator[Bound]:
         for item in bound:
-            words = item.policy.words & withheld
-            left, reasons = (
-                (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(item)
-            )
+            left, reasons = answerable(item, withheld)
             if left is not None:
                 yield left
             if reasons and self._matching([item], request):

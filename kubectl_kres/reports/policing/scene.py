@@ -10,9 +10,9 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
-from kubectl_kres.model.detail import OF_TEMPLATES, WITHHELD
+from kubectl_kres.model.detail import unread_fields
 from kubectl_kres.policies.matching import matched
-from kubectl_kres.policies.newer import familiar
+from kubectl_kres.policies.newer import answerable
 from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
@@ -153,7 +153,7 @@ def _looking(store: Store) -> Look:
 
 def withheld_of(subject: Subject, added: frozenset[str]) -> frozenset[str]:
     """The fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
-    return (WITHHELD if subject.raw is None else frozenset()) | (OF_TEMPLATES if added else frozenset())
+    return unread_fields(whole=subject.raw is not None, added=bool(added))
 
 
 def computable(
@@ -162,10 +162,7 @@ def computable(
     """The policies that can be computed, and what is said of the others that match. ``withheld``: what was not read."""
     kept, gaps = [], []
     for item in bound:
-        words = item.policy.words & withheld
-        left, reasons = (
-            (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(item)
-        )
+        left, reasons = answerable(item, withheld)
         if left is not None and scene.newer:
             fault = _fault(left)
             left, reasons = (None, [fault]) if fault else (left, reasons)
