@@ -21,12 +21,12 @@ from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, read_yaml
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, each_pod, read_yaml
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
-from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.overview import lines as render
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -34,7 +34,6 @@ from kubectl_kres.reports.overview.overview import Overview, overview, overview_
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
 from kubectl_kres.reports.quota.denied import needs_of_systems, waiting_objects
-from kubectl_kres.store.coverage import Need
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -75,12 +74,7 @@ class OverviewPage(Page):
 
     def _sums(self, source: ObjectSource, space: str, adding: Adding, tally: Tally) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which is told."""
-        try:
-            for page in source.pages(Need("Pod", space)):
-                for pod in page:
-                    adding.add(pod)
-        except Forbidden as error:
-            tally.missed(error)
+        if not each_pod(source, space, adding.add, tally):
             return None
         return [namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total]
 

@@ -18,16 +18,15 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, each_pod
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.cluster.transport.duration import seconds
-from kubectl_kres.errors import Forbidden, UsageError, on_one_line
+from kubectl_kres.errors import UsageError, on_one_line
 from kubectl_kres.render.timeline import lines as render
 from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
 from kubectl_kres.reports.timeline.trouble import PodNews
-from kubectl_kres.store.coverage import Need
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -54,24 +53,14 @@ class TimelinePage(Page):
         after = _before(now, _length(self.options.since)) if self.options.since else ""
         for space in source.namespaces or ("",):
             source.fill(timeline_needs(space))
-            result = timeline(source.store, space, self._news(source, space, tally), after)
+            news = PodNews()
+            readable = each_pod(source, space, news.add, tally)
+            result = timeline(source.store, space, news if readable else None, after)
             yield Answered(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
             tally.answered(result.unseen, complete=result.complete, negative=False)
             if self.options.output in {"text", "wide"}:
                 tally.shows(result.unseen)
         tally.saw((), complete=not source.skipped)
-
-    def _news(self, source: ObjectSource, space: str, tally: Tally) -> PodNews | None:
-        """None where pods may not be read, which is told."""
-        news = PodNews()
-        try:
-            for page in source.pages(Need("Pod", space)):
-                for pod in page:
-                    news.add(pod)
-        except Forbidden as error:
-            tally.missed(error)
-            return None
-        return news
 
 
 def _length(text: str) -> float:

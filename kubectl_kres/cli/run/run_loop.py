@@ -22,7 +22,10 @@ from kubectl_kres.cli.select.workloads import Found, chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.errors import Forbidden
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
@@ -117,6 +120,20 @@ class Page:
             yield from self.reports(AnswerTurn(source.store, item, ask, many), tally)
         tally.leaves_out(given.left_out)
         tally.complete = tally.complete and not source.skipped
+
+
+def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], tally: Tally) -> bool:
+    """Gives ``take`` all pods of a namespace (empty: of all), page by page; False where they may not be read, which is
+    told.
+    """
+    try:
+        for page in source.pages(Need("Pod", space)):
+            for pod in page:
+                take(pod)
+    except Forbidden as error:
+        tally.missed(error)
+        return False
+    return True
 
 
 class Query(NamedTuple):
