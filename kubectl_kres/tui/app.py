@@ -460,16 +460,20 @@ class Kres(App[None]):
         if refused := next((step for step in change_report.steps if not step.allowed), None):
             self.say(safe(f"refused: {refused.message}"), "bad")
             return
-        trail = [place for place in self.history.trail if place.view != "whatif"]
-        self._exchange(whatif.supposing(real, tries, change_report, after), History((*trail, Location("whatif"))))
+        self._exchange(
+            whatif.supposing(real, tries, change_report, after), History((*self._without_trying(), Location("whatif")))
+        )
+
+    def _without_trying(self) -> Trail:
+        """The way here but for what became of a number."""
+        return tuple(place for place in self.history.trail if place.view != "whatif")
 
     def do_unsuppose(self) -> None:
         change = self.session.what_if
         if change is None:
             self.say("nothing is tried: s on a value does")
             return
-        trail = tuple(place for place in self.history.trail if place.view != "whatif")
-        self._exchange(change.real, History(trail or (HOME,)))
+        self._exchange(change.real, History(self._without_trying() or (HOME,)))
         self.copy("; ".join(typed_number.command for typed_number in change.tries), "what would make it so")
 
     def _exchange(self, session: Session, history: History) -> None:
@@ -490,8 +494,7 @@ class Kres(App[None]):
             return
         (change.real if change else self.session).feed.close()
         session.visit(self.session.namespace)
-        trail = tuple(place for place in self.history.trail if place.view != "whatif")
-        self._exchange(session, History(trail or (HOME,)))
+        self._exchange(session, History(self._without_trying() or (HOME,)))
         assert session.setting.at is not None
         self.say(safe(session.setting.at.words))
 

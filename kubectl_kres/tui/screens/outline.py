@@ -96,9 +96,10 @@ class OutlinePane(TreePane):
 
     def copied(self, row: OutlineItem) -> Copy | None:
         """Of a fault the command of the first remedy."""
-        remedy = next((item for item in self._rows if item.remedy and item.text), None) if row.sign == "x" else None
-        if row.text or remedy is not None:
-            return Copy(row.text, row.name) if row.text or remedy is None else Copy(remedy.text, remedy.name)
+        fault = row.sign == "x" and not row.text
+        source = next((item for item in self._rows if item.remedy and item.text), row) if fault else row
+        if source.text:
+            return Copy(source.text, source.name)
         return Copy(row.ref.name, "name") if row.ref is not None else None
 
     def act(self, action: str) -> bool:
