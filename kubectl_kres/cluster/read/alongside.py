@@ -17,9 +17,7 @@ from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCall
 from kubectl_kres.cluster.transport.parallel import run
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.sharing import Sharing
 from kubectl_kres.store.store import Store
 
 
@@ -74,7 +72,6 @@ class _List:
         self.reached = ""
         self._connection, self._kind, self._need = connection, kind, Need(kind.kind)
         self._pages = listing(connection, kind, self._need, chunk_size)
-        self._sharing = Sharing()
         #: Of the last object that was read; None: there are no more.
         self._place: str | None = ""
         #: Another order, or an object that could not be decoded: no namespace is whole before all is read.
@@ -102,8 +99,6 @@ class _List:
         self._skipped += page.skipped
         self._whole = self._whole or bool(page.skipped)
         for item in page.items:
-            if self._kind.struct is Workload:
-                self._sharing.share(item)
             here = place(item.metadata.namespace)
             self._whole = self._whole or here < (self._place or "")
             self._place = here

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 #: Texts that every YAML reader takes as the same string without quotes.
@@ -54,8 +55,11 @@ def _sequence(items: Sequence[Any], indent: str, path: str, pairs: list[tuple[st
 
 def scalar(value: Any) -> str:
     """A value on one line; quoted where a reader could take it for something other than that string."""
-    if not isinstance(value, str):
-        return json.dumps(value)
+    return _text(value) if isinstance(value, str) else json.dumps(value)
+
+
+@lru_cache(4096)
+def _text(value: str) -> str:
     if _BARE.fullmatch(value) and value.lower() not in _WORDS:
         return value
     return json.dumps(value, ensure_ascii=False)

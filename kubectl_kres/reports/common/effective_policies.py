@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -34,8 +34,25 @@ _MOST_TEXT = 500
 #: A server as it comes: what files hold is judged by its rules unless another one is given.
 _USUAL = Server()
 
-#: By store and namespace: what was found last, for which server, and the revisions of the kinds it was made from.
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, Known]]] = WeakKeyDictionary()
+
+class _Made(NamedTuple):
+    """What was made last of a namespace's policies. ``now``: all changes of the store by then, and how many files.
+
+    ``revision``: that of the kinds that it was made from.
+    """
+
+    now: tuple[int, int]
+    revision: tuple[int, ...]
+    server: Server
+    known: Known
+
+    def fits(self, revision: tuple[int, ...], now: tuple[int, int], server: Server) -> bool:
+        """Whether it is still what would be made."""
+        return self.revision == revision and self.now[1] == now[1] and self.server == server
+
+
+#: By store and namespace.
+_found: WeakKeyDictionary[Store, dict[str, _Made]] = WeakKeyDictionary()
 
 
 def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
@@ -43,11 +60,14 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
 
     They are parsed again only where the store has changed.
     """
-    result, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS), len(store.files))
-    last = result.get(namespace)
-    if last is None or last[:2] != (revision, server):
-        last = result[namespace] = (revision, server, _policies(store, namespace, server))
-    return last[2]
+    made = _found.setdefault(store, {})
+    last, now = made.get(namespace), (store.changes, len(store.files))
+    if last is not None and last.now == now and last.server is server:
+        return last.known
+    revision = store.revision(*_KINDS)
+    known = last.known if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
+    made[namespace] = _Made(now, revision, server, known)
+    return known
 
 
 def _policies(store: Store, namespace: str, server: Server) -> Known:

@@ -19,9 +19,11 @@ def last_edit(
 
     ``names`` gives the ``name`` of list items that are keyed by it (``spec.containers[0]`` to ``app``).
     """
+    if not managed:
+        return None
     best: tuple[int, str, ManagedFields] | None = None
     steps = list(_steps(path, names or {}))
-    for entry in managed or ():
+    for entry in managed:
         depth = _depth(entry.fields_v1, steps)
         if depth and (best is None or (depth, entry.time or "") > best[:2]):
             best = depth, entry.time or "", entry

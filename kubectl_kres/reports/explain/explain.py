@@ -503,12 +503,13 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
     """What could not be read, and of the analysis what could not be computed; without what assumptions tell."""
-    assumed = {kind for system in systems() for kind in system.assumed}
-    if_refused = {"HorizontalPodAutoscaler", *(kind for system in systems() for kind in system.said_if_refused)}
-    all_unseen = (
-        unseen
-        for unseen in unread(store, needs(store, subject))
-        if unseen.required
-        or (unseen.kind not in assumed and (unseen.kind not in if_refused or unseen.state in _REFUSED))
-    )
+    all_unseen = tuple(unseen for unseen in unread(store, needs(store, subject)) if unseen.required or _is_said(unseen))
     return (*all_unseen, *(analysis.unseen if analysis is not None else ()))
+
+
+def _is_said(unseen: Unseen) -> bool:
+    """Whether something that only adds to an answer is named where it could not be read."""
+    if any(unseen.kind in system.assumed for system in systems()):
+        return False
+    if_refused = any(unseen.kind in {"HorizontalPodAutoscaler", *system.said_if_refused} for system in systems())
+    return not if_refused or unseen.state in _REFUSED

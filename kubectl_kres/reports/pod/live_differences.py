@@ -22,6 +22,7 @@ INJECTORS: Mapping[str, str] = {
     "instrumentation.opentelemetry.io/": "the OpenTelemetry operator",
     "dapr.io/": "the Dapr injector",
 }
+_PREFIXES = tuple(INJECTORS)
 _OF_RUN = (
     "no rule known here explains it; LimitRanges, Tekton's configuration or its version may have changed since, or a "
     "webhook changed the pod"
@@ -38,7 +39,7 @@ def edited(pod: Pod) -> bool:
 
 def tells(annotation: str) -> bool:
     """Whether an annotation of that key is looked at."""
-    return annotation in {ANNOTATION, VPA} or annotation.startswith(tuple(INJECTORS))
+    return annotation in {ANNOTATION, VPA} or annotation.startswith(_PREFIXES)
 
 
 def why_different(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Slot
@@ -134,9 +135,13 @@ class ValueTable:
             result = self.store.get(source.kind, source.name, source.namespace)
             metadata = result.metadata if result is not None else None
             managed = metadata.managed_fields if isinstance(metadata, ManagedMetadata) else None
-            names = {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
-            self._edits[key] = last_edit(managed, source.field, names)
+            self._edits[key] = last_edit(managed, source.field, self._names_at_start)
         return self._edits[key]
+
+    @cached_property
+    def _names_at_start(self) -> dict[str, str]:
+        """Containers by their path in the object that holds the template."""
+        return {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
 
     @property
     def injected(self) -> tuple[str, ...]:
