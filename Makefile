@@ -54,8 +54,8 @@ dist: $(READY) ## wheel, sdist, the archive for krew of this platform, tested (P
 cluster: $(READY) ## a control plane with the demo's objects, until Ctrl-C
 	@$(PY) tests/controlplane/serve.py --next "$(CLUSTER)"
 
-bench: $(READY) ## measure speed and memory (BENCH_ARGS)
-	$(PY) $(BENCH) $(BENCH_ARGS)
+bench: $(READY) ## measure speed and memory, write docs/performance.md (BENCH_ARGS)
+	$(PY) $(BENCH) --write $(BENCH_ARGS)
 
 advice: $(READY) ## run every printed remedy of generated refused worlds on a real control plane (ADVICE: how many worlds)
 	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_advice_plane.py

@@ -4,6 +4,7 @@
     python bench/run.py                       10,000 pods; the clusters are made once and kept in ~/.cache
     python bench/run.py --pods 100000 --runs 3
     python bench/run.py --only quota --only claims
+    python bench/run.py --write               the figures also go into docs/performance.md
 
 Parts: start (commands that ask no cluster), sums (all pods added up), pods (all pods and Deployments explained, and
 compared with what they would get), quota (all quotas recounted), snapshots (all objects written to a file, its pods
@@ -26,9 +27,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from measure import KRES, Subject, WrongError, compared, in_turn, kres, median, table
+from page import PAGE, with_figures
 from plot import svg
 from podspec import add, milli
 from served import CACHE, HERE, cluster, served, truth
@@ -43,10 +46,13 @@ FEW_PODS = 1000
 def main() -> int:
     options = arguments().parse_args()
     kubectl = str(options.kubectl or default_kubectl())
-    print(about(kubectl), flush=True)
     try:
         for name in options.only or PARTS:
-            print(PARTS[name](kubectl, options), flush=True)
+            runs = {"start": STARTS, "feed": 1, "tui": 1}.get(name, options.runs)
+            figures = f"{PARTS[name](kubectl, options)}\n{about(kubectl, runs)}\n"
+            print(figures, flush=True)
+            if options.write:
+                write(f"{name} {size_of(name, options)}".strip(), figures)
     except WrongError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -61,6 +67,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=3, help="how often each command is run")
     parser.add_argument("--only", action="append", choices=list(PARTS), help="this part; may be repeated")
     parser.add_argument("--seconds", type=float, default=20, help="how long feed and tui are under events")
+    parser.add_argument("--write", action="store_true", help="also into docs/performance.md")
     parser.add_argument("--kubectl", type=Path, help="default: the one built for the tests, else the one on PATH")
     return parser
 
@@ -73,13 +80,29 @@ def default_kubectl() -> Path:
     return Path(found)
 
 
-def about(kubectl: str) -> str:
-    """The machine and the versions, as a line of text."""
+def size_of(part: str, options: argparse.Namespace) -> str:
+    """How many objects a part is about; empty where that does not matter."""
+    if part in {"start", "feed"}:
+        return ""
+    return str({"taskruns": options.taskruns, "claims": options.claims}.get(part, options.pods))
+
+
+def write(key: str, figures: str) -> None:
+    page = with_figures(PAGE.read_text(), key, figures)
+    if page is None:
+        print(f"{PAGE.name} has no place for {key}\n", file=sys.stderr)
+        return
+    PAGE.write_text(page)
+
+
+def about(kubectl: str, runs: int) -> str:
+    """The machine, its load after the runs, and the versions, as a line of text."""
     version = subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True, check=True)
     client = json.loads(version.stdout)["clientVersion"]["gitVersion"]
     cores, load = os.cpu_count(), os.getloadavg()[0]
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    return f"{processor()}, {cores} cores, load {load:.1f}; {python}; kubectl {client}; {platform.system()}\n"
+    machine = f"{processor()}, {cores} cores, load {load:.1f}; {python}; kubectl {client}; {platform.system()}"
+    return f"{datetime.now(UTC).date()}, {runs} {'run' if runs == 1 else 'runs'} of each; {machine}."
 
 
 def processor() -> str:
@@ -149,7 +172,7 @@ def sums_in(out: str) -> dict[str, tuple[int, dict[str, str], dict[str, str]]]:
 
 def pods(kubectl: str, options: argparse.Namespace) -> str:
     """All pods, admitted anew, and all Deployments."""
-    count, diff = options.pods, ("diff", "pods", "-A")
+    count = options.pods
     workloads = json.loads((cluster(count) / "index.json").read_text())["counts"]["deployments"]
     subjects = [
         all_pods(kubectl, count),
@@ -157,8 +180,8 @@ def pods(kubectl: str, options: argparse.Namespace) -> str:
         kres("explain", "deployments", "-A", right=lambda out, _: f"{workloads} objects: " in out),
         # The server lacks kinds that hold nothing, which is said.
         kres("quota", "--denied", "-A", right=lambda out, _: "workloads are being refused" in out, code=4),
-        kres(*diff, right=lambda _, err: f" of {count} objects differ" in err, code=1),
-        kres(*diff, "-o", "name", right=lambda out, err: f"{lines(out)} of {count} objects differ" in err, code=1),
+        differing("diff", "pods", "-A", count=count),
+        differing("diff", "pods", "-A", "-o", "name", count=count),
     ]
     with served(cluster(count)) as environment:
         return table(*compared(f"{count:,} pods", subjects, options.runs, environment))
@@ -172,7 +195,12 @@ def sizes(_: str, options: argparse.Namespace) -> str:
     for count in counts:
         folder = cluster(count)
         told = f"{count} objects: "
-        subjects = [summary(folder), kres("explain", "pods", "-A", right=lambda out, _, told=told: told in out)]
+        subjects = [
+            summary(folder),
+            recount(folder),
+            kres("explain", "pods", "-A", right=lambda out, _, told=told: told in out),
+            differing("diff", "pods", "-A", count=count),
+        ]
         with served(folder) as environment:
             in_turn(subjects[:1], 1, environment)  # the server compresses each page once
             for one, runs in zip(subjects, in_turn(subjects, options.runs, environment), strict=True):
@@ -181,18 +209,32 @@ def sizes(_: str, options: argparse.Namespace) -> str:
                 each = f"{1e6 * found.cpu / count:.0f}"
                 rows.append([one.name, f"{count:,}", f"{found.cpu:.2f}", each, f"{found.peak:.0f}"])
     PLOT.write_text(svg("CPU seconds", "pods", seconds))
-    return table(["command", "pods", "CPU s", "µs a pod", "peak MiB"], rows) + f"\nwritten: {PLOT}\n"
+    return table(["command", "pods", "CPU s", "µs a pod", "peak MiB"], sorted(rows, key=lambda row: row[0]))
+
+
+def recount(folder: Path) -> Subject:
+    """All quotas recounted; which statuses are stale, as the truth has it."""
+    stale = {name: one["stale"] for name, one in truth(folder)["quotas"].items()}
+    return kres("quota", "--recount", "-A", "-o", "json", right=lambda out, _: stale_in(out) == stale)
+
+
+def differing(*words: str, count: int) -> Subject:
+    """A comparison of all objects; by name there is a line for each that differs."""
+
+    def right(out: str, err: str) -> bool:
+        return f"{lines(out) if 'name' in words else ''} of {count} objects differ" in err
+
+    return kres(*words, right=right, code=1)
 
 
 def quota(kubectl: str, options: argparse.Namespace) -> str:
     """All quotas recounted, which reads all pods."""
     folder = cluster(options.pods)
     told = truth(folder)["quotas"]
-    recount = ("quota", "--recount", "-A")
     subjects = [
         all_pods(kubectl, options.pods),
-        kres(*recount, "-o", "json", right=lambda out, _: stale_in(out) == {k: v["stale"] for k, v in told.items()}),
-        kres(*recount, right=lambda out, _: all(name.partition("/")[2] in out for name in told)),
+        recount(folder),
+        kres("quota", "--recount", "-A", right=lambda out, _: all(name.partition("/")[2] in out for name in told)),
         *capacity(),
     ]
     with served(folder) as environment:
