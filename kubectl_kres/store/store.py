@@ -116,6 +116,10 @@ class Store:
         for space in (namespace,) if namespace else spaces:
             yield from ((space, name) for name in spaces.get(space, ()))
 
+    def namespaces(self, kind: str) -> tuple[str, ...]:
+        """Those of the objects of a kind, in no order."""
+        return tuple(space for space, objects in self._objects.get(kind, {}).items() if objects)
+
     def forget(self, kind: str) -> None:
         """Drop the objects of a kind and what is known of them, so that a long list can pass through page by page."""
         self._changed(kind)

@@ -3,7 +3,7 @@
 import pytest
 
 from kubectl_kres.cluster.read.alongside import Alongside
-from kubectl_kres.errors import Unreachable
+from kubectl_kres.errors import ClusterError, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
@@ -113,3 +113,55 @@ def test_a_server_that_is_gone_ends_the_reading(opened, store):
     along = Alongside(opened("http://127.0.0.1:9"), store, BY_KIND)
     with pytest.raises(Unreachable):
         along.fill([need("a")])
+
+
+JOBS = "/apis/batch/v1/jobs"
+BOTH = (Need("ReplicaSet"), Need("Job"))
+
+
+def jobs(keys, token=""):
+    return {**page(keys, token), "kind": "JobList", "apiVersion": "batch/v1"}
+
+
+def together(along, store, needs=BOTH):
+    """Each namespace with what is in the store of it when it is given out."""
+    return {
+        space: {(need.kind, name) for need in needs for at, name in store.keys(need.kind, space) if at == space}
+        for space in along.namespaces(needs)
+    }
+
+
+def test_namespaces_come_one_after_the_other_with_all_of_their_objects(server, along, store):
+    server.on(SETS, page(KEYS[:3], "one")).on(SETS, page(KEYS[3:5], "two")).on(SETS, page(KEYS[5:]))
+    server.on(JOBS, jobs([("a", "run"), ("aa", "run")], "one")).on(JOBS, jobs([("b", "run"), ("d", "run")]))
+    given = together(along, store)
+    assert list(given) == ["a-b", "a.b", "a", "aa", "b", "c", "d"]
+    assert given["a"] == {("ReplicaSet", "web"), ("ReplicaSet", "web-1"), ("Job", "run")}
+    assert given["b"] == {("ReplicaSet", "db"), ("ReplicaSet", "web"), ("Job", "run")}
+    assert given["d"] == {("Job", "run")}
+    assert len(server.requests) == 5
+
+
+def test_of_namespaces_that_were_given_out_nothing_is_kept(server, along, store):
+    server.on(SETS, page(KEYS[:3], "one")).on(SETS, page(KEYS[3:5], "two")).on(SETS, page(KEYS[5:]))
+    server.on(JOBS, jobs([]))
+    kept = [set(store.namespaces("ReplicaSet")) for _ in along.namespaces(BOTH)]
+    assert kept[-1] <= {"b", "c"}
+
+
+def test_a_kind_that_may_not_be_read_is_a_gap_and_the_others_go_on(server, along, store):
+    server.on(SETS, page(KEYS)).refuse(JOBS, 403, "jobs is forbidden", "Forbidden")
+    assert set(together(along, store)) == {namespace for namespace, _ in KEYS}
+    assert {need: coverage.state for need, coverage in store.gaps().items()} == {Need("Job"): "denied"}
+
+
+def test_nothing_at_all_gives_no_namespace(server, along, store):
+    server.on(SETS, page([])).on(JOBS, jobs([]))
+    assert together(along, store) == {}
+
+
+def test_a_list_in_no_order_is_told(server, along):
+    server.on(SETS, page([("b", "web"), ("a", "web")], "one")).on(SETS, page([("c", "x"), ("a", "late")]))
+    server.on(JOBS, jobs([]))
+    with pytest.raises(ClusterError, match="is not in the order of namespaces"):
+        list(along.namespaces(BOTH))

@@ -8,7 +8,7 @@ from itertools import groupby
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.arguments import name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.selector import fields_match, labels_match
+from kubectl_kres.cli.args.selector import Test, fields_match, labels_match
 from kubectl_kres.cli.select.workloads import Found, complete, fault_of, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
@@ -16,7 +16,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.common.unseen import unread, unseen
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
@@ -24,6 +24,9 @@ from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_
 from kubectl_kres.store.coverage import Need
 
 _QUOTA = BY_KIND["ResourceQuota"]
+
+#: What is kept of all namespaces while workloads are looked at one namespace after the other.
+_FEW = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass")
 
 
 def quotas(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
@@ -147,21 +150,32 @@ def workloads(
     labels = labels_match(options.selector)
     if words:
         raise UsageError("--denied looks at all workloads; it goes with no quota's name")
-    for space in source.namespaces or ("",):
-        wanted = denied.denied_needs(space)
-        source.fill(wanted)
-        source.fill(need for need in denied.needs_of_systems(source.store, space) if source.store.wants(need))
-        unseen = tuple(unseen for unseen in unread(source.store, wanted) if unseen.required)
-        subjects = [
-            Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
-            for kind in denied.KINDS
-            for item in source.store.all(kind, space or None)
-            if denied.stands_alone(item) and labels(item.metadata.labels or {})
-        ]
-        waiting = denied.waiting_objects(source.store, space)
-        runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
-        complete(source, runs, needs, scope=space, listed=True)
-        subjects += runs
-        order = tuple(dict.fromkeys((*denied.KINDS, *(run.ref.kind for run in runs))))
-        subjects.sort(key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind)))
-        yield Found(tuple(subjects), listed=True, unseen=unseen)
+    for scope in source.namespaces:
+        source.fill(denied.denied_needs(scope))
+        yield Found(_refusable(source, labels, scope, scope), listed=True)
+    if not source.namespaces:
+        needed = denied.denied_needs("")
+        source.fill(need for need in needed if need.kind in _FEW)
+        for space in source.namespaces_of([need for need in needed if need.kind not in _FEW]):
+            yield Found(_refusable(source, labels, "", space), listed=True)
+    gaps = source.store.gaps()
+    wanted = (need for scope in source.namespaces or ("",) for need in denied.denied_needs(scope))
+    missed = tuple(unseen(need, gaps[need]) for need in wanted if need.required and need in gaps)
+    yield Found((), listed=True, unseen=missed)
+
+
+def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tuple[Subject, ...]:
+    """What can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked about."""
+    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
+    subjects = [
+        Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
+        for kind in denied.KINDS
+        for item in source.store.all(kind, space or None)
+        if denied.stands_alone(item) and labels(item.metadata.labels or {})
+    ]
+    waiting = denied.waiting_objects(source.store, space)
+    runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
+    complete(source, runs, needs, scope=scope, listed=True)
+    subjects += runs
+    order = tuple(dict.fromkeys((*denied.KINDS, *(run.ref.kind for run in runs))))
+    return tuple(sorted(subjects, key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind))))

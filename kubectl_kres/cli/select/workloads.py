@@ -60,6 +60,8 @@ _ALWAYS = frozenset(
 
 #: What holds the templates of pods: it comes in their order, in a list of all namespaces.
 _MADE_FROM = frozenset({"ReplicaSet", "Job", "ReplicationController", "ControllerRevision"})
+#: Kinds beside whose list of all namespaces those are read.
+_READ_ALONG = ("Pod", "Deployment")
 
 _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of them is not certain"
 
@@ -405,7 +407,8 @@ def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) ->
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind) for item in page
             )
-            complete(source, subjects, wants, scope=space, listed=True, along=kind.kind == "Pod" and not space)
+            along = kind.kind in _READ_ALONG and not space
+            complete(source, subjects, wants, scope=space, listed=True, along=along)
             yield Found(subjects, listed=True, unseen=unseen)
 
 

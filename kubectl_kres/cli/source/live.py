@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -184,6 +184,17 @@ class LiveSource:
         finally:
             progress.clear()
         self._given.lay_over(self.store)
+
+    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+        self._tell(needs)
+        progress = Progress()
+        try:
+            for space in self._along.namespaces(needs, partial(self._read, progress)):
+                progress.clear()
+                self._given.lay_over(self.store)
+                yield space
+        finally:
+            progress.clear()
 
     def pages(self, need: Need) -> Iterator[list[Any]]:
         self._tell([need])

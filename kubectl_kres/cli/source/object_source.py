@@ -56,6 +56,13 @@ class ObjectSource(Protocol):
         """
         ...
 
+    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+        """The namespaces that hold anything of lists of all namespaces, in turn, with what the lists have of them.
+
+        That is in the store until the next one is asked for. An empty text stands for all of them at once.
+        """
+        ...
+
     def pages(self, need: Need) -> Iterator[list[Any]]:
         """A list, page by page. The objects of a page are in the store until the next one is asked for.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -132,6 +132,11 @@ class OfflineSource:
     def fill_along(self, needs: Iterable[Need]) -> None:
         """All at once: a file is not in the order of namespaces."""
         self.fill(Need(need.kind, required=need.required) for need in needs)
+
+    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+        """All at once, for the same reason."""
+        self.fill(needs)
+        yield ""
 
     def _coverage(self, need: Need) -> Coverage:
         if self._known is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
@@ -81,6 +81,11 @@ class Followed(LiveSource):
     def fill_along(self, needs: Iterable[Need]) -> None:
         """All at once, since it stays in the store."""
         self.fill(Need(need.kind, required=need.required) for need in needs)
+
+    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+        """All at once, for the same reason."""
+        self.fill(needs)
+        yield ""
 
     def pages(self, need: Need) -> Iterator[list[Any]]:
         """The whole list at once, since it stays in the store."""

@@ -6,7 +6,7 @@ first answer does not wait for the last ReplicaSet, and those of namespaces that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,59 +22,105 @@ from kubectl_kres.store.store import Store
 
 
 class Alongside:
-    """Fills a store with the objects of some namespaces after the other, a list for each kind."""
+    """Fills a store with the objects of some namespaces after the other, out of one list for each kind."""
 
     def __init__(
         self, connection: Connection, store: Store, kinds: Mapping[str, Kind], chunk_size: int = CHUNK_SIZE
     ) -> None:
         self._connection, self._store, self._kinds, self._chunk_size = connection, store, kinds, chunk_size
-        self._lists: dict[str, _List] = {}
+        #: By the need that they read, of all namespaces.
+        self._lists: dict[Need, _List] = {}
 
     def fill(self, needs: Iterable[Need], progress: ProgressCallback | None = None) -> None:
         """Read kinds in namespaces; what is held of namespaces before those asked for last is dropped.
 
         Raises as ``fill_store.fill``, and records as it does.
         """
-        asked: dict[str, list[Need]] = {}
+        asked: dict[Need, list[Need]] = {}
         passed: list[Need] = []
         for need in dict.fromkeys(needs):
             if not self._store.wants(need):
                 continue
-            known = self._lists.get(need.kind)
+            known = self._lists.get(whole := replace(need, namespace=""))
             if known is not None and place(need.namespace) < place(known.reached):
                 passed.append(need)  # the server gives the pods in another order
             else:
-                asked.setdefault(need.kind, []).append(need)
-        jobs = [partial(self._list(kind).up_to, _last(wanted), progress) for kind, wanted in asked.items()]
-        for (kind, wanted), (items, coverage) in zip(asked.items(), run(jobs, WIDTH), strict=True):
-            for item in items:
-                self._store.add(kind, item)
-            for need in wanted if coverage == READ else [replace(wanted[0], namespace="")]:
+                asked.setdefault(whole, []).append(need)
+        for need in asked:
+            self._leave(need)
+        coverages = self._read({need: _last(wanted) for need, wanted in asked.items()}, progress)
+        for (whole, wanted), coverage in zip(asked.items(), coverages, strict=True):
+            for need in wanted if coverage == READ else [whole]:
                 self._store.cover(need, coverage)
         if passed:
             fill(self._connection, self._store, passed, kinds=self._kinds, chunk_size=self._chunk_size)
 
-    def _list(self, kind: str) -> _List:
-        """The list of a kind, begun if it is not; of one that has come further the store keeps the last namespace."""
-        begun = self._lists.get(kind)
+    def namespaces(self, needs: Sequence[Need], progress: ProgressCallback | None = None) -> Iterator[str]:
+        """The namespaces that have anything of the needs, which are lists of all namespaces, one after the other.
+
+        All that they list of a namespace is in the store when it is given out, and for no longer than until the next
+        one is asked for. Raises and records as ``fill``, and ClusterError for a list that is in no order.
+        """
+        given: set[str] = set()
+        for need, coverage in zip(needs, self._read(dict.fromkeys(needs, ""), progress), strict=True):
+            if coverage != READ:
+                self._store.cover(need, coverage)
+        while ahead := self._ahead(needs, given):
+            self.fill((replace(need, namespace=ahead[0]) for need in needs), progress)
+            for space in self._ahead(needs, given):
+                if place(space) <= place(ahead[0]):
+                    given.add(space)
+                    yield space
+            for need in needs:
+                if self._list(need).shuffled:
+                    raise ClusterError(
+                        f"the list of {self._kinds[need.kind].qualified} is not in the order of namespaces",
+                        hint="name the namespaces to ask about with -n",
+                    )
+
+    def _ahead(self, needs: Iterable[Need], given: Collection[str]) -> list[str]:
+        """Namespaces of objects that were read and not given out yet, in their order."""
+        spaces = {space for need in needs for space in self._store.namespaces(need.kind)}
+        return sorted(spaces.difference(given), key=place)
+
+    def _read(self, asked: Mapping[Need, str], progress: ProgressCallback | None) -> list[Coverage]:
+        """Put into the store what each list has up to a namespace; how that went."""
+        jobs = [partial(self._list(need).up_to, namespace, progress) for need, namespace in asked.items()]
+        coverages = []
+        for need, (items, coverage) in zip(asked, run(jobs, WIDTH), strict=True):
+            for item in items:
+                self._store.add(need.kind, item)
+            coverages.append(coverage)
+        return coverages
+
+    def _list(self, need: Need) -> _List:
+        """The list of a need of all namespaces, begun if it is not."""
+        begun = self._lists.get(need)
         if begun is None:
-            begun = self._lists[kind] = _List(self._connection, self._kinds[kind], self._chunk_size)
-        for space in {space for space, _ in self._store.keys(kind)}:
-            if place(space) < place(begun.reached):
-                self._store.leave(kind, space)
+            begun = self._lists[need] = _List(self._connection, self._kinds[need.kind], need, self._chunk_size)
         return begun
+
+    def _leave(self, need: Need) -> None:
+        """Drop what is held of namespaces before the last one that was asked for."""
+        reached = self._list(need).reached
+        for space in self._store.namespaces(need.kind):
+            if place(space) < place(reached):
+                self._store.leave(need.kind, space)
 
 
 class _List:
-    """The objects of one kind, in the order of the server. ``reached``: the last namespace that was asked for."""
+    """The objects of one kind, in the order of the server. ``reached``: the last namespace that was asked for.
 
-    def __init__(self, connection: Connection, kind: Kind, chunk_size: int) -> None:
-        self.reached = ""
-        self._connection, self._kind, self._need = connection, kind, Need(kind.kind)
-        self._pages = listing(connection, kind, self._need, chunk_size)
+    ``shuffled``: some came in another order than that of their namespaces.
+    """
+
+    def __init__(self, connection: Connection, kind: Kind, need: Need, chunk_size: int) -> None:
+        self.reached, self.shuffled = "", False
+        self._connection, self._kind, self._need = connection, kind, need
+        self._pages = listing(connection, kind, need, chunk_size)
         #: Of the last object that was read; None: there are no more.
         self._place: str | None = ""
-        #: Another order, or an object that could not be decoded: no namespace is whole before all is read.
+        #: Also if an object could not be decoded no namespace is whole before all is read.
         self._whole = False
         self._skipped: list[str] = []
         self._count = 0
@@ -100,8 +146,9 @@ class _List:
         self._whole = self._whole or bool(page.skipped)
         for item in page.items:
             here = place(item.metadata.namespace)
-            self._whole = self._whole or here < (self._place or "")
+            self.shuffled = self.shuffled or here < (self._place or "")
             self._place = here
+        self._whole = self._whole or self.shuffled
         self._count += len(page.items)
         if progress is not None:
             progress(self._need, self._count, page.remaining)
