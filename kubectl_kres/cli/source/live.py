@@ -190,7 +190,6 @@ class LiveSource:
         progress = Progress()
         try:
             for space in self._along.namespaces(needs, partial(self._read, progress)):
-                progress.clear()
                 self._given.lay_over(self.store)
                 yield space
         finally:
