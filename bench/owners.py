@@ -48,7 +48,9 @@ def deployment(k: Maker, ns: str, group: Group, template: Template, uid: str) ->
     revision = {"deployment.kubernetes.io/revision": "2" if old else "1"}
     refused = [failure(group, k)] if group.short else []
     counts = {"replicas": group.size, "readyReplicas": ready, "availableReplicas": ready}
-    d = k.meta(group.app, ns, generation=2 if old else 1, labels=template.labels, annotations=revision)
+    generation = 2 if old else 1
+    told = {"observedGeneration": generation, **counts, "updatedReplicas": group.size}
+    d = k.meta(group.app, ns, generation=generation, labels=template.labels, annotations=revision)
     d["managedFields"] = [edited("argocd-controller", d["creationTimestamp"], template)]
     yield (
         "deployments",
@@ -62,7 +64,7 @@ def deployment(k: Maker, ns: str, group: Group, template: Template, uid: str) ->
                 "revisionHistoryLimit": 10,
                 "progressDeadlineSeconds": 600,
             },
-            "status": {"observedGeneration": 1, **counts, "unavailableReplicas": wanted - ready, "conditions": refused},
+            "status": {**told, "unavailableReplicas": wanted - ready, "conditions": refused},
         },
     )
     above = [owner("apps/v1", "Deployment", group.app, d["uid"])]

@@ -486,7 +486,7 @@ def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
         if isinstance(item, Pod):
             origin = origin_of(item)
         elif isinstance(item, Workload) and subject.raw is None:
-            origin = origin_of_workload(ref.kind, item)
+            origin = origin_of_workload(store, ref.kind, item)
         if origin is not None:
             if origin in met:
                 continue

@@ -175,6 +175,8 @@ class LiveSource:
             )
         finally:
             progress.clear()
+        if not self.store.origin.version:
+            self.version()  # what there is to ask next depends on it, and it was asked for before
         self._given.lay_over(self.store)
 
     def fill_along(self, needs: Iterable[Need]) -> None:

@@ -30,7 +30,7 @@ from kubectl_kres.reports.explain.explain import Analysis, Decision, analyse, an
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import edited, tells
 from kubectl_kres.reports.pod.manifest_source import Maker, maker_of, start_of_live
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import controller
 from kubectl_kres.reports.pod.resource_view import as_written, beside_template, signature, values_of
 from kubectl_kres.store.store import Store
 

@@ -10,8 +10,9 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, gist
 from kubectl_kres.reports.common.nodes import waits_for_node
-from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.owned import events_about, owned_by
+from kubectl_kres.reports.pod.needs import selector_text
+from kubectl_kres.reports.pod.owned import controller, events_about, owned_by
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: Conditions that say why no pods are created.
@@ -95,7 +96,7 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
     """The workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
     namespace = workload.metadata.namespace
     family = {(kind, workload.metadata.name)}
-    if kind == "Deployment" and not any(store.keys("ReplicaSet", namespace)):
+    if kind == "Deployment" and _sets_unread(store, workload):
         family |= _replica_sets(store, workload)
     for child in ("ReplicaSet", "Job"):
         if child != kind:
@@ -113,6 +114,16 @@ def waiting_pod(store: Store, kind: str, workload: Workload) -> Pod | None:
 
 def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[str, str]]) -> set[str]:
     return {item.metadata.name for owner in owners for item in owned_by(store, kind, namespace, owner)}
+
+
+def _sets_unread(store: Store, deployment: Workload) -> bool:
+    """Whether the store holds no ReplicaSets of a Deployment because nobody asked for them."""
+    metadata = deployment.metadata
+    if owned_by(store, "ReplicaSet", metadata.namespace, ("Deployment", metadata.name)):
+        return False
+    selector = selector_text(deployment.spec.selector)
+    own = Need("ReplicaSet", metadata.namespace, label_selector=selector)
+    return not any(store.keys("ReplicaSet", metadata.namespace)) or store.wants(own)
 
 
 def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:

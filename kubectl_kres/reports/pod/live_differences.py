@@ -11,7 +11,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import controller
 
 VPA = "vpaUpdates"
 #: Annotation (or its prefix) to the injector that writes it.

@@ -16,6 +16,8 @@ from kubectl_kres.store.store import Store
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 #: Policies and the first minor version that serves them as v1.
 POLICIES = {"ValidatingAdmissionPolicy": 30, "MutatingAdmissionPolicy": 36}
+#: The kind of policies that came last.
+_NEWEST = max(POLICIES, key=POLICIES.__getitem__)
 #: Kinds that may change a verdict where they could not be read.
 DECIDING = frozenset({*WEBHOOKS, *POLICIES, *(f"{kind}Binding" for kind in POLICIES)})
 #: Kinds of which it is said that they could not be read only where the server refused to tell.
@@ -27,14 +29,18 @@ _MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
 def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) -> Iterator[Need]:
-    """Of a cluster alone: files, and snapshots of clusters, hold what they hold."""
+    """Of a cluster alone: files, and snapshots of clusters, hold what they hold.
+
+    What few servers have is asked for once the object was read, ``spec``: the server's version is known by then.
+    """
     if not namespace:
         return
     if store.origin.kind != "cluster":
         yield from deciding_needs(store)
         return
     yield Need("Namespace", name=namespace, required=False)
-    yield from deciding_needs(store)
+    early = spec is None and not store.origin.version
+    yield from (need for need in deciding_needs(store) if not (early and need.kind.startswith(_NEWEST)))
     yield from parameter_needs(store, namespace)
     account = getattr(spec, "service_account_name", "") if spec is not None else ""
     if account and account != "default":

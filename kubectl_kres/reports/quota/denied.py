@@ -14,7 +14,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import controller
 from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

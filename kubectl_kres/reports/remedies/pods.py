@@ -23,8 +23,7 @@ from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_t
 from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod import preflight
-from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.owned import owned_by
+from kubectl_kres.reports.pod.owned import controller, owned_by
 from kubectl_kres.reports.pod.pod_claims import missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan
 from kubectl_kres.store.store import Store

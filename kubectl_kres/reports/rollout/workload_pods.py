@@ -6,7 +6,7 @@ from msgspec import structs
 
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.replicas import Replicas, is_failing, replicas_of
-from kubectl_kres.reports.pod.owned import owned_by
+from kubectl_kres.reports.pod.owned import owned_by, sole_replica_set
 from kubectl_kres.store.store import Store
 
 _REVISION = "deployment.kubernetes.io/revision"
@@ -39,6 +39,16 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
         return None
     newest: Workload = max(owned, key=revision_of)
     return newest
+
+
+def newest_set_name(store: Store, deployment: Workload) -> str:
+    """The name of the same, also where a settled Deployment and its pods tell it; empty where nothing does."""
+    newest = newest_set(store, deployment)
+    if newest is not None:
+        return newest.metadata.name
+    status = deployment.status
+    current = status.observed_generation >= deployment.metadata.generation
+    return sole_replica_set(store, deployment) if current and status.updated_replicas == status.replicas else ""
 
 
 def revision_of(replica_set: Workload) -> int:

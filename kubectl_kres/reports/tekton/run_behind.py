@@ -8,7 +8,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import controller
 from kubectl_kres.store.store import Store
 
 #: Kinds that make one pod each.

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import controller
 from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
 from kubectl_kres.reports.tekton.run_behind import PIPELINES, makes_one_pod, run_behind
 from kubectl_kres.store.coverage import Need
