@@ -1,11 +1,11 @@
-"""Standard output: colour or not, how wide, and documents in JSON or YAML."""
+"""Standard output: colour or not, how wide, and documents in JSON, YAML or a form of the user's."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any, Self, TextIO
@@ -13,11 +13,37 @@ from typing import Any, Self, TextIO
 import msgspec
 
 from kubectl_kres.cli.output.progress import Progress
-from kubectl_kres.cli.output.shaped_output import Shaped
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.escape import plain
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.store.store import Origin
+
+#: What a format that takes a text begins with, as the help shows it.
+FORMS = {"jsonpath": "TEMPLATE", "custom-columns": "SPEC"}
+
+
+class Shaped(str):
+    """It is ``json`` for all that asks; ``of`` makes the text of the document."""
+
+    __slots__ = ("of",)
+    of: Callable[[Mapping[str, Any]], str]
+
+    def __new__(cls, asked: str) -> Self:
+        """``asked`` is what follows ``-o``. Raises UsageError for what cannot be read."""
+        from kubectl_kres.render.text import jsonpath
+
+        result = super().__new__(cls, "json")
+        form, _, text = asked.partition("=")
+        if form == "jsonpath":
+            parts = jsonpath.parse(text)
+            result.of = lambda document: jsonpath.printed(parts, document)
+        else:
+            columns = jsonpath.columns(text)
+            result.of = lambda document: "".join(
+                f"{line}\n" for line in jsonpath.table(columns, document.get("items", [document]))
+            )
+        return result
+
 
 #: Formats that are one document.
 DOCUMENTS = ("json", "yaml")

@@ -19,7 +19,6 @@ from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.common.nodes import NodeRoom
-from kubectl_kres.reports.explain import value_query as asked
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
 
@@ -48,6 +47,8 @@ def lines(
 
     Raises UsageError where they name nothing. Lines of ours keep to ``width``; the server's own sentences are not cut.
     """
+    if question or container:
+        from kubectl_kres.reports.explain import value_query as asked
     if question:
         container_values, value = asked.value(explanation, question, container)
         result: Iterator[Line] = answer(container_values, value, width)
