@@ -12,16 +12,13 @@ from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton_config import CONFIG_NAMES
+from kubectl_kres.model.tekton_config import NAMESPACE as TEKTON_NAMESPACE
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
-from kubectl_kres.tekton.base.config import NAMESPACE as TEKTON_NAMESPACE
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
-
-#: The ConfigMaps that configure Tekton.
-CONFIG_NAMES = (INFO, DEFAULTS, FLAGS)
 
 
 class ObjectSource(Protocol):

@@ -12,6 +12,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
@@ -20,11 +21,9 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.pod.owned import controller
-from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
 from kubectl_kres.reports.tekton.run_behind import PIPELINES, makes_one_pod, run_behind
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE
 
 
 class Tekton(System):
@@ -55,7 +54,7 @@ class Tekton(System):
         "pods": (
             *(Right(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
             Right("StepAction", ("get",), "what runs in a step that refers to one"),
-            Right("ConfigMap", ("get",), "how Tekton is configured", (INFO, DEFAULTS, FLAGS), NAMESPACE),
+            Right("ConfigMap", ("get",), "how Tekton is configured", CONFIG_NAMES, NAMESPACE),
             Right("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
         )
     }
@@ -86,6 +85,8 @@ class Tekton(System):
         return tekton_needs_of_namespace(store)
 
     def configuration_needs(self, store: Store) -> Iterable[Need]:
+        from kubectl_kres.reports.tekton.config import configuration_needs
+
         return configuration_needs(store)
 
     def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:

@@ -21,7 +21,8 @@ from kubectl_kres.model.tekton import (
 )
 from kubectl_kres.model.tekton_parts import Param
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.base.result import Gap, SpecOrigin
 from kubectl_kres.tekton.base.variables import parameters, replaced
 
 RULE = "tekton/resolution"
