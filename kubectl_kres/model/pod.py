@@ -6,6 +6,8 @@ from msgspec.structs import force_setattr
 
 from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
 
+#: The annotation of the VerticalPodAutoscaler on pods whose values it set.
+VPA = "vpaUpdates"
 #: Types of conditions: whether a node was found, and how a resize fares.
 SCHEDULED, RESIZES = "PodScheduled", frozenset({"PodResizePending", "PodResizeInProgress"})
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.pod import Container, Pod
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, items, mapping, pointer, text
 
 
 def without_unknown(pod: Pod, server: Server) -> Pod:

@@ -23,8 +23,9 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.capsule.select_pools import claims
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, repeated
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.meta import ObjectRef

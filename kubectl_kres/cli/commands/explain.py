@@ -26,10 +26,11 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, Shaped, is_terminal, named, speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer, explainer_of
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query, repeated
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef

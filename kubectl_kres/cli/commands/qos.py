@@ -23,9 +23,10 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, named
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, repeated
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.common.kind_answers import makes_one_pod

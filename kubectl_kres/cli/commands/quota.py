@@ -23,9 +23,10 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, repeated
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
+from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.policy import ResourceQuota

@@ -22,7 +22,7 @@ from kubectl_kres.cli.select.workloads import Found, chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.cli.uncollected import uncollected
-from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.errors import Forbidden
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.store.coverage import Need
@@ -201,25 +201,3 @@ Plan = Callable[[Options, tuple[str, ...]], Query]
 def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """The function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
-
-
-def repeated(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
-    """The function that runs a command: once, or with ``-w`` until it is stopped.
-
-    It raises UsageError for flags that do not go together.
-    """
-
-    def run(options: Options, words: tuple[str, ...]) -> int:
-        if not options.watch:
-            for flag in ("until", "timeout"):
-                if getattr(options, flag):
-                    raise UsageError(f"--{flag} goes with -w")
-            return answer(options, plan(options, words))
-        for flag in ("offline", "demo", "snapshot"):
-            if getattr(options, flag):
-                raise UsageError(f"-w follows a cluster; it does not go with --{flag}")
-        from kubectl_kres.cli.watch.loop import follow
-
-        return follow(options, plan(options, words))
-
-    return run

@@ -26,7 +26,6 @@ from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
-from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -381,6 +380,8 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
     faults = [missing(source.store, subject) for subject in group]
     cluster_error = next((fault for fault in faults if not isinstance(fault, NotFound)), faults[0])
     if isinstance(cluster_error, NotFound) and len(group) == 1 and not cluster_error.hint:
+        from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
+
         space = group[0].ref.namespace
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)

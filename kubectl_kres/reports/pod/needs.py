@@ -18,7 +18,6 @@ from kubectl_kres.reports.common.replicas import is_failing, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.owned import controller, sole_replica_set
-from kubectl_kres.reports.pod.unplaced import namespace_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -74,7 +73,10 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     else:
         spec = _spec_of_raw(subject)
         wanted += _itself(store, subject)
-        wanted += namespace_needs(store, namespace) if subject.file else ()
+        if subject.file:
+            from kubectl_kres.reports.pod.unplaced import namespace_needs
+
+            wanted += namespace_needs(store, namespace)
         wanted += claim_needs(store, namespace, manifest_workload(subject))
     if spec is not None:
         wanted += _classes(store, namespace, spec)

@@ -10,7 +10,6 @@ from kubectl_kres.model.admitting import is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.parameters import kind_need, parameter_need
 from kubectl_kres.store.store import Store
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -78,8 +77,12 @@ def parameter_needs(store: Store, namespace: str) -> Iterator[Need]:
                 if binding.spec.get("policyName") != policy.metadata.name:
                     continue
                 if reference is not None:
+                    from kubectl_kres.store.parameters import parameter_need
+
                     yield parameter_need(version, name, namespace, reference)
                 elif not always_served(version, name):
+                    from kubectl_kres.store.parameters import kind_need
+
                     yield kind_need(version, name)
 
 

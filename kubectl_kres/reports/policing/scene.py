@@ -56,7 +56,7 @@ class PluginLookups(Struct, frozen=True):
 
     @property
     def given(self) -> Any:
-        from kubectl_kres.policies.policy import Given  # noqa: PLC0415, beside its use
+        from kubectl_kres.policies.policy import Given
 
         return Given(self.world.namespace, self.world.params, (1, _NEWEST_KNOWN), MOST)
 
@@ -175,7 +175,7 @@ def computable(
 
 def _fault(bound: Bound) -> str:
     """What does not compile here of a policy that a newer server took; empty: nothing."""
-    from kubectl_kres.policies.creation import errors_of  # noqa: PLC0415, only policies load the engine
+    from kubectl_kres.policies.creation import errors_of
 
     errors = errors_of({**bound.policy.raw, "kind": _KIND_OF["mutations" in bound.policy.spec]}, _NEWEST_KNOWN + 1)
     return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""

@@ -12,13 +12,12 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.model.pod import VPA, Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.live_differences import VPA
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
 from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.rollout.workload_pods import newest_set_name

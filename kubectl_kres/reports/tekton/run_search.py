@@ -36,9 +36,10 @@ from kubectl_kres.reports.remedies.pods import (
     full,
     price_of,
 )
+from kubectl_kres.reports.remedies.resource_values import Resource
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
-from kubectl_kres.reports.remedies.shape import Resource, Way, needed_sides, resource_of, scale, units
+from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.tekton.run_values import RunCase, RunField
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap
