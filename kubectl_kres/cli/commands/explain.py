@@ -24,7 +24,7 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.printer import DOCUMENTS, Shaped, is_terminal, named, speaks_unicode
+from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer, explainer_of
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
@@ -219,7 +219,7 @@ class ExplainPage(Page):
         rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
         kinds = {subject.kind.qualified for subject in by_ref.values()}
-        if self._table is None:
+        if self._table is None and rows:
             from kubectl_kres.render.verdict import listed
 
             wide = self.options.output == "wide"
@@ -230,7 +230,8 @@ class ExplainPage(Page):
         def name(ref: ObjectRef) -> str:
             return named(by_ref[ref]) if several and ref in by_ref else ref.name
 
-        yield from self._table.lines([row for _, row in rows], name, more=more)
+        if self._table is not None:
+            yield from self._table.lines([row for _, row in rows], name, more=more)
         for answered in answers:
             if answered.row is None:
                 yield from answered.lines()
@@ -261,6 +262,7 @@ class ExplainPage(Page):
     def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
         from kubectl_kres.cli.output.alike import Alike
+        from kubectl_kres.cli.output.documents import Shaped
         from kubectl_kres.render.text import data
         from kubectl_kres.reports.common.system import likeness_of
         from kubectl_kres.reports.explain.value_query import narrowed

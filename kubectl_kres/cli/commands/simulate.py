@@ -27,8 +27,9 @@ from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.args.target_version import described
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
+from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.simulation.steps import Wanted, given_steps, is_left_out, not_played, placed, uncounted
 from kubectl_kres.cli.source.object_source import ObjectSource

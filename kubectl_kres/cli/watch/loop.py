@@ -13,8 +13,9 @@ from msgspec import structs
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import lines, say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Items, named
+from kubectl_kres.cli.output.printer import DOCUMENTS, named
 from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, framed
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.source.live import open_live
