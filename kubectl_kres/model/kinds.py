@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import json
 
-from kubectl_kres.model import admitting, autoscaling, node, pod, policy, quota_objects, tekton_config, workload
+from kubectl_kres.model import admitting, node, pod, policy, quota_objects, tekton_config, workload
 from kubectl_kres.model.admitting import parameter_kind
 from kubectl_kres.model.kind import Kind
 from kubectl_kres.systems import modules
@@ -68,7 +68,7 @@ KINDS: tuple[Kind, ...] = (
         ("horizontalpodautoscalers", "horizontalpodautoscaler", "hpa"),
         "autoscaling",
         "v2",
-        struct=autoscaling.HorizontalPodAutoscaler,
+        struct=workload.HorizontalPodAutoscaler,
     ),
     _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies", short=("policies",)),
     _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),

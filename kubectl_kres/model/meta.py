@@ -105,3 +105,23 @@ class ObjectRef(Struct, frozen=True, omit_defaults=True):
     def full(self) -> str:
         """``shop/Deployment/web``."""
         return f"{self.namespace}/{self}" if self.namespace else str(self)
+
+
+#: Parts of the names of such tools' field managers, and what the tools are called.
+MANAGERS: Mapping[str, str] = {
+    "argocd": "Argo CD",
+    "helm": "Helm",
+    "kustomize-controller": "Flux",
+    "helm-controller": "Flux",
+    "flux": "Flux",
+    "fleet": "Fleet",
+    "config-sync": "Config Sync",
+}
+#: The annotation that names a release of Helm, and those that Argo CD follows objects by.
+RELEASE = "meta.helm.sh/release-name"
+ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
+
+
+def manager_of(field_manager: str) -> str:
+    """What the tool behind a field manager is called; empty: it is none of these."""
+    return next((name for part, name in MANAGERS.items() if part in field_manager), "")

@@ -21,8 +21,7 @@ from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
 from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level
-from kubectl_kres.admission.pod.pod_level import validate_pod_level
-from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import (
     Quota,
     QuotaRequest,

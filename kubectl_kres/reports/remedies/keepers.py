@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.keepers import ARGO, RELEASE, manager_of
-from kubectl_kres.model.meta import ManagedMetadata, Metadata
+from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, manager_of
 from kubectl_kres.reports.common.system import systems
 
 _MANAGED_BY = "app.kubernetes.io/managed-by"

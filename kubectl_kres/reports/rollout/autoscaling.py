@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
-from kubectl_kres.model.autoscaling import HorizontalPodAutoscaler
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall

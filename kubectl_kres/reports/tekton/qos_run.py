@@ -17,8 +17,8 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
-from kubectl_kres.reports.tekton.run_behind import run_behind
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of
+from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.taskrun import run_of
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.store import Store

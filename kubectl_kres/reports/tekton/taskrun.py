@@ -19,9 +19,9 @@ from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.tekton.run_behind import run_behind
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.run_values import RunCase
+from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

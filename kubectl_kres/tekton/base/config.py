@@ -12,9 +12,8 @@ from msgspec import Struct
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import PodTemplate, Provenance
+from kubectl_kres.model.tekton import Named, PodTemplate, Provenance
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
-from kubectl_kres.model.tekton_parts import Named
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.base.amounts import read
 

@@ -15,8 +15,7 @@ from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
-from kubectl_kres.model.tekton_parts import Param, WorkspaceBinding
+from kubectl_kres.model.tekton import Param, Reference, Task, TaskRun, TaskRunSpec, WorkspaceBinding
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base.config import TektonConfig, flags_of, merged

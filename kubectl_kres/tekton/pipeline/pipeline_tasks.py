@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.tekton import (
+    ClaimVolume,
+    Param,
     Pipeline,
     PipelineRun,
     PipelineRunSpec,
@@ -18,8 +20,8 @@ from kubectl_kres.model.tekton import (
     TaskRun,
     TaskRunSpec,
     Timeouts,
+    WorkspaceBinding,
 )
-from kubectl_kres.model.tekton_parts import ClaimVolume, Param, WorkspaceBinding
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base.config import merged

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from shlex import quote
 
-from kubectl_kres.model.autoscaling import HorizontalPodAutoscaler
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
