@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.model.kind import Kind
-from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, ResourceList
+from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, ManagedMetadata, ResourceList
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 
 GROUP = "capsule.clastix.io"

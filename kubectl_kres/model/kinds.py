@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import json
 
-from kubectl_kres.model import admitting, node, pod, policy, quota_objects, tekton_config, workload
+from kubectl_kres.model import admitting, pod, policy, quota_objects, tekton_config, workload
 from kubectl_kres.model.admitting import parameter_kind
-from kubectl_kres.model.kind import Kind
+from kubectl_kres.model.meta import Kind
 from kubectl_kres.systems import modules
 
 __all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find", "is_known"]
@@ -56,7 +56,7 @@ KINDS: tuple[Kind, ...] = (
         namespaced=False,
         struct=policy.StorageClass,
     ),
-    Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=node.Node),
+    Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=pod.Node),
     Kind("Event", ("events", "event", "ev"), struct=workload.Event),
     Kind(
         "PersistentVolumeClaim",

@@ -9,7 +9,7 @@ from cli.running import Kres
 from golden.kept import compare
 
 from kubectl_kres.cli.program import commands
-from kubectl_kres.render.text.escape import cells
+from kubectl_kres.render.text.line import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "help"
 PAGES = {"kres": "--help", "flags": "options", **{name: f"{name} --help" for name in commands()}}

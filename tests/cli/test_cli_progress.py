@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from kubectl_kres.cli.output import progress
-from kubectl_kres.cli.output.progress import Progress
+from kubectl_kres.cli.output.printer import Progress
 
 
 class Terminal(io.StringIO):

@@ -16,7 +16,7 @@ from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import detail, kinds, meta, pod, policy, quota_objects, workload
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import PAGE, Header
-from kubectl_kres.snapshot.read import header, pages, read
+from kubectl_kres.snapshot.read import header, lines, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Origin, Store

@@ -35,7 +35,7 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
 from kubectl_kres.reports.common.subject import Subject

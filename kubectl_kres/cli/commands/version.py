@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.options import CLIENT, OUTPUT, RBAC, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:

@@ -5,9 +5,10 @@ A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
@@ -15,14 +16,11 @@ import click
 from kubectl_kres.cli.args.arguments import asked
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import ServerOf, described
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, named, put, width
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import Found, chosen
-from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.source.open_source import opened
-from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment, opened
 from kubectl_kres.errors import Forbidden
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -212,3 +210,15 @@ Plan = Callable[[Options, tuple[str, ...]], Query]
 def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """The function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without garbage collection, which takes half of the time where a whole cluster is held, and finds nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -10,10 +10,9 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.progress import Progress, WaitingNotice
-from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.cli.output.printer import Progress, WaitingNotice
+from kubectl_kres.cli.source.object_source import Input, moment
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.connection.whoami import whoami

@@ -8,15 +8,13 @@ from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.text.columns import columns
-from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict.headline import at_maximum, counted, headline
+from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, tables, title
+from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
-from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.common.nodes import NodeRoom
 from kubectl_kres.reports.pod.verdict import MEANINGS

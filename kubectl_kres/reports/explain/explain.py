@@ -30,17 +30,16 @@ from kubectl_kres.reports.common.explanation import (
     Total,
     Unseen,
     Verdict,
+    unread,
 )
 from kubectl_kres.reports.common.nodes import NodeRoom, node_needs, node_room
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import Replicas, resting
+from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.condition import state_of
+from kubectl_kres.reports.pod.events import barring, state_of
 from kubectl_kres.reports.pod.feature_gates import gates
-from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.must_specify import demands_of
 from kubectl_kres.reports.pod.needs import needs
@@ -51,11 +50,9 @@ from kubectl_kres.reports.remedies import search
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
-from kubectl_kres.reports.rollout.autoscaling import autoscaled
-from kubectl_kres.reports.rollout.room import room_for, spare_of
+from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import needed_of
-from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]

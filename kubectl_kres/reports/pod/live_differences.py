@@ -10,8 +10,8 @@ from kubectl_kres.model.pod import RESIZES, VPA, Pod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
-from kubectl_kres.reports.pod.owned import controller
 
 #: Annotation (or its prefix) to the injector that writes it.
 INJECTORS: Mapping[str, str] = {

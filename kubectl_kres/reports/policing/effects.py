@@ -21,10 +21,9 @@ from kubectl_kres.policies.newer import familiar
 from kubectl_kres.policies.policy import Bound, name_of
 from kubectl_kres.policies.request import Request, creation
 from kubectl_kres.policies.resources import settled
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.policing.needs import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
 from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.reports.policing.scene import PluginLookups, scene_of

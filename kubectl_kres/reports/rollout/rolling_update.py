@@ -14,13 +14,12 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
-from kubectl_kres.reports.rollout.workload_pods import newest_set, revision_of
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
 from kubectl_kres.simulate.state import (
     Cost,

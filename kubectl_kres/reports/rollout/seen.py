@@ -17,10 +17,10 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
 from kubectl_kres.reports.common.analysis import Analysis, Start
+from kubectl_kres.reports.common.owned import owned_by
+from kubectl_kres.reports.common.replicas import newest_set_name
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
-from kubectl_kres.reports.pod.owned import owned_by
-from kubectl_kres.reports.rollout.workload_pods import newest_set_name
 from kubectl_kres.store.store import Store
 
 RULE = "seen/added-on-create"

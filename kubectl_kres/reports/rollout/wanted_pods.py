@@ -12,15 +12,14 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
-from kubectl_kres.reports.pod.last_refusal import blocked_by
-from kubectl_kres.reports.pod.owned import owned_by
+from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.verdict import Needed
 from kubectl_kres.reports.rollout.room import pods_in_a_row
-from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store
 
 

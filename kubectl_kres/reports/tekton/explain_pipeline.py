@@ -11,10 +11,9 @@ from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Explanation, Unseen
+from kubectl_kres.reports.common.explanation import Explanation, Unseen, unread
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import word_of, worded
 from kubectl_kres.reports.remedies.words import told

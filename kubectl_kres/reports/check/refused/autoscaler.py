@@ -12,7 +12,7 @@ from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.explanation import Autoscaled
-from kubectl_kres.reports.rollout.autoscaling import reach_of
+from kubectl_kres.reports.rollout.room import reach_of
 
 
 def find(scene: Scene) -> Iterator[Broken]:
