@@ -13,7 +13,7 @@ from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.policing.effects import policy_effects
-from kubectl_kres.reports.policing.needs import DECIDING
+from kubectl_kres.reports.policing.system import DECIDING
 from kubectl_kres.store.coverage import Coverage, Need
 
 ASK = Ask(Server())

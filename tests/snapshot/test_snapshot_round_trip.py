@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import SnapshotError
-from kubectl_kres.model import detail, kinds, meta, pod, policy, quota_objects, workload
+from kubectl_kres.model import kinds, meta, pod, policy, quota_objects, workload
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import PAGE, Header
 from kubectl_kres.snapshot.read import header, lines, pages, read
@@ -47,10 +47,10 @@ def metadata(struct=meta.Metadata):
 
 managed = metadata(meta.ManagedMetadata)
 detailed = st.none() | st.lists(
-    st.builds(detail.DetailedContainer, name=texts, resources=st.none() | resources), max_size=2
+    st.builds(pod.DetailedContainer, name=texts, resources=st.none() | resources), max_size=2
 ).map(tuple)
-held = st.builds(detail.DetailedSpec, containers=detailed, init_containers=detailed, overhead=lists)
-template = st.builds(detail.DetailedTemplate, metadata=metadata(), spec=held)
+held = st.builds(pod.DetailedSpec, containers=detailed, init_containers=detailed, overhead=lists)
+template = st.builds(pod.DetailedTemplate, metadata=metadata(), spec=held)
 objects = {
     "Pod": st.builds(pod.Pod, metadata=metadata(), spec=specs)
     | st.builds(pod.ManagedPod, metadata=managed, spec=specs),

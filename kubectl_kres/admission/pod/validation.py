@@ -1,4 +1,4 @@
-"""Validation of requests, limits, claims and resize policies of containers, and of the pod level (``spec.resources``, KEP-2837)."""
+"""Validation of requests, limits, claims and resize policies of containers, and of the pod level (KEP-2837)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from kubectl_kres.admission.base.field_error import FieldError, forbidden
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
-from kubectl_kres.admission.decoding.gated_fields import with_known_volumes, without_unknown
+from kubectl_kres.admission.decoding.gated_fields import with_known_volumes
+from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.quota.requests import count_request, resource_of

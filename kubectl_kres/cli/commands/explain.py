@@ -25,7 +25,6 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
-from kubectl_kres.cli.run.explainer import Explainer, explainer_of
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
@@ -47,7 +46,9 @@ from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
     from kubectl_kres.cli.output.alike import Alike
+    from kubectl_kres.cli.run.explainer import Explainer
     from kubectl_kres.cli.simulation.files_applied import FilesApplied
+    from kubectl_kres.model.kinds import Kind
     from kubectl_kres.render.verdict import listed
     from kubectl_kres.reports.changes.together import Together
     from kubectl_kres.reports.explain.summary import Outline, Outlines
@@ -73,9 +74,18 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
 
 
+def _explainer(kind: Kind | None) -> type[Explainer] | None:
+    """The explainer of a system's kind; None: the command explains the objects itself."""
+    if kind is None or answers_about(kind).explained in {"", "pod", "policy"}:
+        return None
+    from kubectl_kres.cli.run.explainer import explainer_of
+
+    return explainer_of(kind)
+
+
 def _by_value(options: Options, words: tuple[str, ...]) -> Query:
     kind = find(words[0].partition("/")[0]) if words and not options.filenames else None
-    explainer = explainer_of(kind) if kind is not None else None
+    explainer = _explainer(kind)
     result = explainer.by_value(options, words) if explainer is not None else None
     if result is None or options.output == "brief":
         raise UsageError(
@@ -87,12 +97,12 @@ def _by_value(options: Options, words: tuple[str, ...]) -> Query:
 
 def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
     kind = find(words[0].partition("/")[0]) if words else None
-    explainer = explainer_of(kind) if kind is not None else None
+    explainer = _explainer(kind)
     return explainer.choose(options, words) if explainer is not None else None
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
-    explainer = explainer_of(subject.kind)
+    explainer = _explainer(subject.kind)
     if explainer is not None:
         return explainer.needs(store, subject)
     if answers_about(subject.kind).explained == "policy":
@@ -165,7 +175,7 @@ class ExplainPage(Page):
         self._left_out += turn.found.left_out
         read, turn = turn, self._with_files(turn)
         for subject in turn.found.subjects:
-            explainer = explainer_of(subject.kind)
+            explainer = _explainer(subject.kind)
             if explainer is not None:
                 yield from self._explained(explainer, turn if explainer.judges_files else read, subject, tally)
                 continue

@@ -8,6 +8,7 @@ from importlib import import_module
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.system import systems
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.kind_answers import answers_about
@@ -52,10 +53,6 @@ class Explainer:
 def explainer_of(kind: Kind) -> type[Explainer] | None:
     """Who explains objects of a kind; None: what explains pods and policies does."""
     name = answers_about(kind).explained
-    if name in {"", "pod", "policy"}:
-        return None
-    from kubectl_kres.cli.system import systems
-
     where = next((system.explainer for system in systems() if system.name == name), None)
     if where is None:
         return None

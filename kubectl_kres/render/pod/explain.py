@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
-from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
-from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, tables, title
@@ -294,7 +292,7 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
         ("warn", "or: ", list(explanation.verdict.others)),
         ("warn", "Warning: ", list(explanation.warnings)),
         ("quiet", "assumed: ", [assumption.text for assumption in explanation.assumptions]),
-        ("bad", "not seen: ", [unseen_text(unseen) for unseen in explanation.unseen]),
+        ("bad", "not seen: ", list(_not_seen(explanation))),
     ]  # fmt: skip
     groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
     if any(texts for _, _, texts in groups):
@@ -302,6 +300,13 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
     for tone, label, texts in groups:
         for remark in texts:
             yield from toned(tone, wrapped(remark, width, first=label, rest="  "))
+
+
+def _not_seen(explanation: Explanation) -> Iterator[str]:
+    if explanation.unseen:
+        from kubectl_kres.render.text.remarks import unseen_text
+
+        yield from map(unseen_text, explanation.unseen)
 
 
 def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
@@ -318,6 +323,8 @@ def node_lines(rooms: Sequence[NodeRoom], width: int) -> Iterator[Line]:
     """An empty line, heads and a row for each resource; nothing if there is nothing."""
     if not rooms:
         return
+    from kubectl_kres.render.text.columns import columns
+
     yield [("", "")]
     known = rooms[0].enough is not None
     heads = ["nodes", "ASKS FOR", "REQUESTED", "LARGEST FREE", "LARGEST NODE", "ENOUGH ON"]

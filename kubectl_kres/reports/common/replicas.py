@@ -1,4 +1,4 @@
-"""How many pods a workload wants and has, which are its newest, and how many more a rolling update needs for a while."""
+"""How many pods a workload wants and has, which are its newest, and how many more a rolling update needs."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
-from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.effective_policies import Known, demands_of, policies
 from kubectl_kres.reports.common.explanation import (
     ContainerValues,
     Demand,
@@ -41,7 +41,6 @@ from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring, state_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.must_specify import demands_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.pod_claims import added, with_claims
 from kubectl_kres.reports.pod.values import ValueTable, names_of
