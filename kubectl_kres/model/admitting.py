@@ -43,6 +43,11 @@ class WebhookConfiguration(Base, frozen=True):
     api_version: str = "admissionregistration.k8s.io/v1"
 
 
+#: The annotations of accounts that may only be used with the secrets that they list, and of pods that mirror a file.
+ENFORCE = "kubernetes.io/enforce-mountable-secrets"
+MIRROR = "kubernetes.io/config.mirror"
+
+
 class SecretName(Base, frozen=True):
     """A secret that a service account names."""
 

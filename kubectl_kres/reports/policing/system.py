@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.model.admitting import is_secret
+from kubectl_kres.model.admitting import ENFORCE, MIRROR, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
-from kubectl_kres.model.pod import PodSpec
+from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
@@ -138,7 +138,7 @@ class Policing(System):
 
     def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
         """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
-        if analysis.start.live is not None or not _decides(store, subject.ref.namespace):
+        if analysis.start.live is not None or not _decides(store, subject.ref.namespace, analysis.start.pod):
             return analysis
         from kubectl_kres.reports.policing import judged
 
@@ -146,15 +146,15 @@ class Policing(System):
 
     def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
         """The same for the workload of a file itself."""
-        if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace):
+        if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace, analysis.start.pod):
             return analysis
         from kubectl_kres.reports.policing import judged
 
         return judged.policed_object(store, subject, ask, analysis)
 
 
-def _decides(store: Store, namespace: str) -> bool:
-    """Whether anything else may decide about pods of the namespace; cheap, and True where it may be so."""
+def _decides(store: Store, namespace: str, pod: Pod) -> bool:
+    """Whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
     space = store.get("Namespace", namespace)
     if space is not None:
         labels = space.metadata.labels or {}
@@ -162,6 +162,15 @@ def _decides(store: Store, namespace: str) -> bool:
             return True
     if any(any(True for _ in store.all(kind)) for kind in DECIDING):
         return True
+    return _account_decides(store, namespace, pod)
+
+
+def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
+    """Whether the pod's service account may refuse it: one that is there does so for secrets that it does not list."""
+    name = getattr(pod.spec, "service_account_name", "") or "default"
+    account = store.get("ServiceAccount", name, namespace)
+    if account is not None:
+        return ENFORCE in (account.metadata.annotations or {}) or MIRROR in (pod.metadata.annotations or {})
     return any(need.namespace == namespace for need in store.asked("ServiceAccount"))
 
 
