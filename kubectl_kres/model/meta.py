@@ -1,4 +1,4 @@
-"""Object metadata, owners, field managers and label selectors."""
+"""What every object has: its kind, metadata, owners, field managers, label selectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard output: colour or not, how wide, and the names of objects."""
+"""Standard output (colour or not, how wide, names of objects), and the line of progress that makes way for it."""
 
 from __future__ import annotations
 

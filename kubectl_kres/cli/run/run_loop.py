@@ -1,6 +1,6 @@
 """How a command answers: what it asks about, a report of each object, and the text of each report.
 
-A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``following`` does so again and again.
+A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``cli.watch`` does so again and again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a source of objects is, and what ``-f`` named beside it."""
+"""What a source of objects is, how the one that flags choose is opened, and what ``-f`` named beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of output: pieces of text, each with a tone; drawn escaped, with colours only where they are wanted."""
+"""A line of output: pieces of text, each with a tone; made safe for a terminal, with colours where they are wanted."""
 
 from __future__ import annotations
 

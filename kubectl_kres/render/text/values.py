@@ -1,4 +1,4 @@
-"""Requests and limits as tables, one a container, and the answer to a question about one of them."""
+"""Requests and limits as tables, one a container, the answer to a question about one of them, and what they cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first line of an answer: what becomes of the object, which object, and why, in few words."""
+"""A verdict in one word, and the first line of an answer: what becomes of the object, which object, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The policies of a namespace out of a store, and what is not known about them."""
+"""The policies of a namespace out of a store, what they demand to be stated, and what is not known about them."""
 
 from __future__ import annotations
 

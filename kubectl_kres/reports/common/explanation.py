@@ -1,4 +1,4 @@
-"""The answer of ``explain``: structs that the text, JSON and screens are made from."""
+"""The answer of ``explain``: structs that the text, JSON and screens are made from; what it could not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a controller owns, and what is told of an object, without looking through its namespace for each one."""
+"""What controls an object, what it owns, and what is told of it, without looking through a namespace for each one."""
 
 from __future__ import annotations
 

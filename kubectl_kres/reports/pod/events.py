@@ -1,4 +1,4 @@
-"""What the cluster itself says of a pod or workload: events, conditions, container states."""
+"""What the cluster itself says of a pod or workload: events, conditions, container states, who refused pods last."""
 
 from __future__ import annotations
 

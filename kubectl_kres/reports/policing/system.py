@@ -1,4 +1,7 @@
-"""What admission plugins beside LimitRanges and quotas register: policies, webhooks, Pod Security, service accounts."""
+"""What admission plugins beside LimitRanges and quotas register: policies, webhooks, Pod Security, service accounts.
+
+What is read for them: few lists, all at once, policies where something binds them, and their parameters.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits as lines for kubectl: one process each, no shell, nothing to fill in."""
+"""Edits as lines for kubectl (one process each, no shell, nothing to fill in), and who would undo them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many more objects of one cost there is room for, and what one more than is wanted would lack."""
+"""How many more objects of one cost there is room for, how far an autoscaler gets, and what one more would lack."""
 
 from __future__ import annotations
 

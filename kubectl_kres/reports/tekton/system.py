@@ -1,4 +1,7 @@
-"""What Tekton registers with the answers about pods, quotas and namespaces."""
+"""What Tekton registers with the answers about pods, quotas and namespaces: whether a run stands behind them first.
+
+Told without loading anything of Tekton's engine.
+"""
 
 from __future__ import annotations
 
