@@ -44,6 +44,16 @@ STARTS = 15
 SHARES = (0.1, 0.5, 1, 2)
 PLOT = HERE.parent / "docs" / "pods.svg"
 FEW_PODS = 1000
+#: Runs a command; the last line on stderr is then what it has loaded.
+_LOADED = """
+import sys
+from kubectl_kres.cli.main import entry
+try:
+    entry()
+except SystemExit:
+    pass
+print("\\n" + " ".join(sys.modules), end="", file=sys.stderr)
+"""
 
 
 def main() -> int:
@@ -153,10 +163,9 @@ def modules(command: Sequence[str]) -> tuple[str, str]:
     """How many modules a Python command imports, and how many of ours; nothing for others."""
     if command[0] != str(KRES):
         return "", ""
-    traced = subprocess.run([sys.executable, "-X", "importtime", *command], capture_output=True, text=True, check=False)
-    names = [line.rpartition("|")[2].strip() for line in traced.stderr.splitlines() if line.startswith("import time:")]
-    ours = [name for name in names if name.partition(".")[0] == "kubectl_kres"]
-    return str(len(names) - 1), str(len(ours))
+    run = [sys.executable, "-c", _LOADED, *command[1:]]
+    names = subprocess.run(run, capture_output=True, text=True, check=False).stderr.rpartition("\n")[2].split()
+    return str(len(names)), str(sum(name.partition(".")[0] == "kubectl_kres" for name in names))
 
 
 def sums(kubectl: str, options: argparse.Namespace) -> str:
