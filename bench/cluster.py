@@ -29,6 +29,7 @@ What is in it (shares are of the pods):
   * 1 % with pod-level resources, a few with overhead, GPUs, hugepages, ephemeral-storage
   * 3 % Succeeded or Failed, 1 % Pending without a node
   * events: of pending pods, of refused ones, and one of each group's first pod
+  * a ServiceAccount for each group of pods
   * 1 to 3 ResourceQuotas and 0 to 2 LimitRanges in a namespace; one quota in 25 has a stale status
   * with --runs, so many TaskRuns in the namespace ci-runs, whose quota of pods is full; pods of
     finished ones are there with --run-pods only

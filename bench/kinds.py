@@ -20,7 +20,7 @@ class Kind(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-CAPSULE, TEKTON = "capsule.clastix.io", "tekton.dev"
+CAPSULE, TEKTON, ADMISSION = "capsule.clastix.io", "tekton.dev", "admissionregistration.k8s.io"
 
 KINDS = {
     "pods": Kind("Pod", short=("po",)),
@@ -30,6 +30,7 @@ KINDS = {
     "resourcequotas": Kind("ResourceQuota", short=("quota",)),
     "events": Kind("Event", short=("ev",)),
     "configmaps": Kind("ConfigMap", short=("cm",)),
+    "serviceaccounts": Kind("ServiceAccount", short=("sa",)),
     "deployments": Kind("Deployment", "apps", short=("deploy",)),
     "replicasets": Kind("ReplicaSet", "apps", short=("rs",)),
     "statefulsets": Kind("StatefulSet", "apps", short=("sts",)),
@@ -37,6 +38,11 @@ KINDS = {
     "controllerrevisions": Kind("ControllerRevision", "apps"),
     "jobs": Kind("Job", "batch"),
     "cronjobs": Kind("CronJob", "batch", short=("cj",)),
+    "horizontalpodautoscalers": Kind("HorizontalPodAutoscaler", "autoscaling", "v2", short=("hpa",)),
+    "validatingadmissionpolicies": Kind("ValidatingAdmissionPolicy", ADMISSION, namespaced=False),
+    "validatingadmissionpolicybindings": Kind("ValidatingAdmissionPolicyBinding", ADMISSION, namespaced=False),
+    "validatingwebhookconfigurations": Kind("ValidatingWebhookConfiguration", ADMISSION, namespaced=False),
+    "mutatingwebhookconfigurations": Kind("MutatingWebhookConfiguration", ADMISSION, namespaced=False),
     "priorityclasses": Kind("PriorityClass", "scheduling.k8s.io", namespaced=False, short=("pc",)),
     "runtimeclasses": Kind("RuntimeClass", "node.k8s.io", namespaced=False),
     "tasks": Kind("Task", TEKTON, always=False),

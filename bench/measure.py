@@ -73,6 +73,11 @@ def median(runs: Sequence[Run]) -> Run:
     return Run(*map(statistics.median, zip(*runs, strict=True)))
 
 
+def least(runs: Sequence[Run]) -> Run:
+    """The run with the least CPU time: the others show what else the machine did."""
+    return min(runs, key=lambda run: run.cpu)
+
+
 def compared(title: str, subjects: Sequence[Subject], runs: int, environment: Mapping[str, str]) -> Table:
     """Medians of each command, and what share they are of the first one's. Raises WrongError."""
     in_turn(subjects[:1], 1, environment)  # the server compresses each page once

@@ -30,7 +30,9 @@ def pod_template(template: Template, own: dict[str, str]) -> dict:
 
 
 def owners(k: Maker, ns: str, group: Group, template: Template, uid: str) -> Iterator[Made]:
-    """The objects above the pods, whose owner has this ``uid``; the runs of Tekton are in runs.py."""
+    """The objects above the pods, whose owner has this ``uid``, and their account; those of Tekton are in runs.py."""
+    created = {"uid": uid, "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    yield "serviceaccounts", {"metadata": {"name": group.app, "namespace": ns, **created}}
     if group.shape == "daemon":
         yield from daemon(k, ns, group, template, uid)
     elif group.shape == "job":
@@ -48,7 +50,9 @@ def deployment(k: Maker, ns: str, group: Group, template: Template, uid: str) ->
     revision = {"deployment.kubernetes.io/revision": "2" if old else "1"}
     refused = [failure(group, k)] if group.short else []
     counts = {"replicas": group.size, "readyReplicas": ready, "availableReplicas": ready}
-    d = k.meta(group.app, ns, generation=2 if old else 1, labels=template.labels, annotations=revision)
+    generation = 2 if old else 1
+    told = {"observedGeneration": generation, **counts, "updatedReplicas": group.size}
+    d = k.meta(group.app, ns, generation=generation, labels=template.labels, annotations=revision)
     d["managedFields"] = [edited("argocd-controller", d["creationTimestamp"], template)]
     yield (
         "deployments",
@@ -62,7 +66,7 @@ def deployment(k: Maker, ns: str, group: Group, template: Template, uid: str) ->
                 "revisionHistoryLimit": 10,
                 "progressDeadlineSeconds": 600,
             },
-            "status": {"observedGeneration": 1, **counts, "unavailableReplicas": wanted - ready, "conditions": refused},
+            "status": {**told, "unavailableReplicas": wanted - ready, "conditions": refused},
         },
     )
     above = [owner("apps/v1", "Deployment", group.app, d["uid"])]
@@ -71,7 +75,8 @@ def deployment(k: Maker, ns: str, group: Group, template: Template, uid: str) ->
         sets.append((k.names.tail(9), k.names.uid(), 0, {"replicas": 0}, []))
     for tail, own, replicas, status, conditions in sorted(sets):
         labels = template.labels | {"pod-template-hash": tail}
-        meta = k.meta(f"{group.app}-{tail}", ns, labels=labels, annotations=revision, ownerReferences=above)
+        made = revision if own == uid else {"deployment.kubernetes.io/revision": "1"}
+        meta = k.meta(f"{group.app}-{tail}", ns, labels=labels, annotations=made, ownerReferences=above)
         spec = {
             "replicas": replicas,
             "selector": {"matchLabels": selector | {"pod-template-hash": tail}},

@@ -6,12 +6,14 @@
     python bench/run.py --only quota --only claims
     python bench/run.py --write               the figures also go into docs/performance.md
 
-Parts: start (commands that ask no cluster), sums (all pods added up), pods (all pods and Deployments explained, and
-compared with what they would get), quota (all quotas recounted), snapshots (all objects written to a file, its pods
-read), taskruns (all runs of a namespace explained), claims, sizes (some of these on clusters from a tenth of --pods to
-twice as many, into a plot in docs), feed (watched events), tui (the program in a terminal, under events).
-Commands take turns, so that other load on the machine meets all of them; each figure is a median.  Figures are for
-comparing within one run, not between machines.  A command whose answer is wrong has no figures: the run ends with 1.
+Parts: start (commands that ask no cluster), single (one object among many pods), sums (all pods added up), pods (all
+pods and Deployments explained, and compared with what they would get), quota (all quotas recounted), snapshots (all
+objects written to a file, its pods read), taskruns (all runs of a namespace explained), claims, sizes (some of these on
+clusters from a tenth of --pods to twice as many, into a plot in docs), feed (watched events), tui (the program in a
+terminal, under events).
+Commands take turns, so that other load on the machine meets all of them; each figure is a median, those of start are
+the least.  Figures are for comparing within one run, not between machines.  A command whose answer is wrong has no
+figures: the run ends with 1.
 kube-capacity takes part where it is on PATH.
 """
 
@@ -30,17 +32,28 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from measure import KRES, Subject, WrongError, compared, in_turn, kres, median, table
+from measure import KRES, Subject, WrongError, compared, in_turn, kres, least, median, table
 from page import PAGE, with_figures
 from plot import svg
 from podspec import add, milli
 from served import CACHE, HERE, cluster, served, truth
+from single import single
 
-STARTS = 9
+STARTS = 15
 #: What the plot of sizes shows, of --pods.
 SHARES = (0.1, 0.5, 1, 2)
 PLOT = HERE.parent / "docs" / "pods.svg"
 FEW_PODS = 1000
+#: Runs a command; the last line on stderr is then what it has loaded.
+_LOADED = """
+import sys
+from kubectl_kres.cli.main import entry
+try:
+    entry()
+except SystemExit:
+    pass
+print("\\n" + " ".join(sys.modules), end="", file=sys.stderr)
+"""
 
 
 def main() -> int:
@@ -67,6 +80,13 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=int, default=3, help="how often each command is run")
     parser.add_argument("--only", action="append", choices=list(PARTS), help="this part; may be repeated")
     parser.add_argument("--seconds", type=float, default=20, help="how long feed and tui are under events")
+    parser.add_argument(
+        "--beside",
+        action="append",
+        default=[],
+        metavar="LABEL=FILE",
+        help="in start: another kubectl-kres, as of an archive or another Python; may be repeated",
+    )
     parser.add_argument("--write", action="store_true", help="also into docs/performance.md")
     parser.add_argument("--kubectl", type=Path, help="default: the one built for the tests, else the one on PATH")
     return parser
@@ -113,30 +133,39 @@ def processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def start(kubectl: str, _: argparse.Namespace) -> str:
-    """Times of commands that ask no cluster, and how many modules each imports."""
+def start(kubectl: str, options: argparse.Namespace) -> str:
+    """CPU time of commands that ask no cluster, the least of many runs, and how many modules each imports."""
     demo = ("explain", "--demo", "deploy/checkout", "-n", "checkout")
+    asked: list[tuple[Sequence[str], Callable[[str, str], bool]]] = [
+        (("--help",), lambda out, _: "Usage:" in out),
+        (("version", "--client"), lambda out, _: out.startswith("Client Version")),
+        (demo, lambda out, _: "exceeded quota" in out),
+    ]
     subjects = [
         Subject("kubectl version --client", (kubectl, "version", "--client"), lambda out, _: "Client Version" in out),
-        kres("--help", right=lambda out, _: "Usage:" in out),
-        kres("version", "--client", right=lambda out, _: out.startswith("Client Version")),
-        kres(*demo, right=lambda out, _: "exceeded quota" in out),
+        *(kres(*words, right=right) for words, right in asked),
+        *(
+            Subject(f"{label} {' '.join(words)}", (program, *words), right)
+            for label, _, program in (other.partition("=") for other in options.beside)
+            for words, right in asked
+        ),
     ]
     runs = in_turn(subjects, STARTS, os.environ)
-    base = median(runs[0]).wall
+    base = least(runs[0]).cpu
     rows = [
-        [one.name, f"{figures.wall:.3f}", f"{figures.wall / base:.1f}", f"{figures.peak:.0f}", modules(one.command)]
-        for one, figures in zip(subjects, map(median, runs), strict=True)
+        [one.name, f"{best.cpu:.3f}", f"{best.cpu / base:.2f}", f"{best.peak:.0f}", *modules(one.command)]
+        for one, best in zip(subjects, map(least, runs), strict=True)
     ]
-    return table(["start-up", "s", "of kubectl's", "MiB", "modules"], rows)
+    return table(["start-up", "CPU s", "of kubectl's", "MiB", "modules", "ours"], rows)
 
 
-def modules(command: Sequence[str]) -> str:
-    """How many modules a Python command imports; nothing for others."""
+def modules(command: Sequence[str]) -> tuple[str, str]:
+    """How many modules a Python command imports, and how many of ours; nothing for others."""
     if command[0] != str(KRES):
-        return ""
-    traced = subprocess.run([sys.executable, "-X", "importtime", *command], capture_output=True, text=True, check=False)
-    return str(sum(line.startswith("import time:") for line in traced.stderr.splitlines()) - 1)
+        return "", ""
+    run = [sys.executable, "-c", _LOADED, *command[1:]]
+    names = subprocess.run(run, capture_output=True, text=True, check=False).stderr.rpartition("\n")[2].split()
+    return str(len(names)), str(sum(name.partition(".")[0] == "kubectl_kres" for name in names))
 
 
 def sums(kubectl: str, options: argparse.Namespace) -> str:
@@ -383,6 +412,7 @@ def items(text: str) -> int:
 
 PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
     "start": start,
+    "single": single,
     "sums": sums,
     "pods": pods,
     "sizes": sizes,

@@ -19,15 +19,15 @@ from measure import WrongError
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kubectl-kres"
 #: Counts up when cluster.py makes other objects from the same arguments.
-FORM = 4
+FORM = 5
 OTHER_FORM = re.compile(r"(v\d+-)?\d+(-\d+)+")
 SEED, NODES, NAMESPACES, POOLS = 1, 500, 200, 10
 READY_SECONDS = 30.0
 
 
-def cluster(pods: int, taskruns: int = 0, claims: int = 0) -> Path:
+def cluster(pods: int, taskruns: int = 0, claims: int = 0, namespaces: int = NAMESPACES) -> Path:
     """The folder of a synthetic cluster, made if it is not there. Older forms of it are removed."""
-    sizes = {"pods": pods, "nodes": NODES, "namespaces": NAMESPACES, "seed": SEED, "runs": taskruns, "claims": claims}
+    sizes = {"pods": pods, "nodes": NODES, "namespaces": namespaces, "seed": SEED, "runs": taskruns, "claims": claims}
     sizes |= {"pools": POOLS if claims else 0}
     name = "-".join(str(size) for size in sizes.values())
     folder = CACHE / "bench" / f"v{FORM}-{name}"

@@ -15,7 +15,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Origin

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import cast
 
@@ -14,17 +15,18 @@ from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.cli.system import systems
 from kubectl_kres.errors import ConfigError, on_one_line
 
 _HERE = "kubectl_kres.cli.commands"
 
-#: Command to the module that holds it as ``command``, and its line in the help.
-COMMANDS = {
+#: Command to the module that holds it as ``command``, and its line in the help. Those of systems come after the last
+#: one of ``_FIRST``; see ``commands``.
+_FIRST = {
     "overview": (f"{_HERE}.overview", "Show what there is, what is worst, and what mends it"),
     "explain": (f"{_HERE}.explain", "Explain why pods get the requests and limits they get"),
     "quota": (f"{_HERE}.quota", "Show what quotas limit, what is used and what still fits"),
-    **{name: about for system in systems() for name, about in system.commands.items()},
+}
+_REST = {
     "check": (f"{_HERE}.check", "Find what is wrong or about to be, and what to do"),
     "timeline": (f"{_HERE}.timeline", "Show what decided about pods, and when, the newest first"),
     "simulate": (f"{_HERE}.simulate", "Show what a change would do, and which workloads it would hurt"),
@@ -41,8 +43,6 @@ COMMANDS = {
     "options": (f"{_HERE}.help", "List the flags that every command takes"),
     "help": (f"{_HERE}.help", "Help about a command"),
 }
-#: Other names of commands.
-ALIASES = {"quotas": "quota", **{alias: name for system in systems() for alias, name in system.aliases.items()}}
 #: The word and the name of the program that ask what may follow, instead of for an answer.
 COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
 #: The word that makes the program a worker of ``fleet``.
@@ -69,6 +69,28 @@ Usage:
 
 Use "kubectl kres COMMAND --help" for more about a command, and
 "kubectl kres options" for the flags that every command takes."""
+
+
+@cache
+def commands() -> Mapping[str, tuple[str, str]]:
+    """All of them, with those of systems, in the order of the help."""
+    from kubectl_kres.cli.system import systems
+
+    return {**_FIRST, **{name: about for system in systems() for name, about in system.commands.items()}, **_REST}
+
+
+@cache
+def aliases() -> Mapping[str, str]:
+    """Other names of commands."""
+    from kubectl_kres.cli.system import systems
+
+    return {"quotas": "quota", **{alias: name for system in systems() for alias, name in system.aliases.items()}}
+
+
+def module_of(command: str) -> str:
+    """The module that holds a command; empty: there is none. What systems have is loaded for other names alone."""
+    own = _FIRST.get(command) or _REST.get(command) or commands().get(command)
+    return own[0] if own else ""
 
 
 class Program(click.Group):
@@ -101,14 +123,15 @@ class Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the help."""
         del ctx
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports the command's module; None if there is no such command."""
         del ctx
-        if cmd_name not in COMMANDS:
+        where = module_of(cmd_name)
+        if not where:
             return None
-        module = import_module(COMMANDS[cmd_name][0])
+        module = import_module(where)
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(
@@ -116,20 +139,20 @@ class Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names. Raises click.UsageError that suggests the nearest."""
         name, *rest = args
-        name = ALIASES.get(name, name)
+        name = name if name in _FIRST or name in _REST else aliases().get(name, name)
         command = self.get_command(ctx, name)
         if command is None:
             import difflib  # one start in a thousand needs it
 
-            near = "".join(f"\n\t{close_match}" for close_match in difflib.get_close_matches(name, COMMANDS))
+            near = "".join(f"\n\t{close_match}" for close_match in difflib.get_close_matches(name, commands()))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
             raise click.UsageError(f'unknown command "{on_one_line(name)}" for "{ctx.command_path}"{suggestion}', ctx)
         return name, command, rest
 
     def get_help(self, ctx: click.Context) -> str:
         """What the program is for, and its commands."""
-        commands = "\n".join(rows(((name, line) for name, (_, line) in COMMANDS.items()), 14))
-        return _HELP.strip().format(commands=commands).replace("kubectl kres", ctx.command_path)
+        lines = "\n".join(rows(((name, line) for name, (_, line) in commands().items()), 14))
+        return _HELP.strip().format(commands=lines).replace("kubectl kres", ctx.command_path)
 
 
 def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click calls it

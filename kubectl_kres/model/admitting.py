@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.model.kind import Kind
-from kubectl_kres.model.meta import Base, ManagedMetadata, Metadata
+from kubectl_kres.model.meta import Base, Kind, ManagedMetadata, Metadata
 
 _NAME = re.compile(r"([A-Za-z0-9]+)\.([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?")
 #: Who wrote it, which no expression needs.
@@ -42,6 +41,11 @@ class WebhookConfiguration(Base, frozen=True):
     webhooks: tuple[Webhook, ...] | None = None
     kind: str = ""
     api_version: str = "admissionregistration.k8s.io/v1"
+
+
+#: The annotations of accounts that may only be used with the secrets that they list, and of pods that mirror a file.
+ENFORCE = "kubernetes.io/enforce-mountable-secrets"
+MIRROR = "kubernetes.io/config.mirror"
 
 
 class SecretName(Base, frozen=True):

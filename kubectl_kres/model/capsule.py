@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.model.kind import Kind
-from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, ResourceList
-from kubectl_kres.model.policy import ResourceQuotaSpec
+from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, ManagedMetadata, ResourceList
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 
 GROUP = "capsule.clastix.io"
 VERSION = "v1beta2"
@@ -275,3 +274,21 @@ KINDS = (
     _kind("CustomQuota", "cq", namespaced=True, struct=CustomQuota),
     _kind("GlobalCustomQuota", "gcq", struct=GlobalCustomQuota),
 )
+
+
+#: By what the quota that a pool keeps in each of its namespaces is recognised.
+POOL_LABEL = "projectcapsule.dev/pool"
+MANAGED_LABEL = "projectcapsule.dev/managed-by"
+#: What the name of a managed quota starts with.
+PREFIX = "capsule-pool-"
+
+
+def quota_name(pool: str) -> str:
+    """The name of the managed quota of a pool."""
+    return f"{PREFIX}{pool}"
+
+
+def pool_of(quota: ResourceQuota) -> str:
+    """The pool that manages a quota, by its label; empty if none does."""
+    name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
+    return name if name and quota.metadata.name == quota_name(name) else ""

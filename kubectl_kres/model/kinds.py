@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import json
 
-from kubectl_kres.model import admitting, autoscaling, configmap, crd, node, pod, policy, quota_objects, workload
+from kubectl_kres.model import admitting, pod, policy, quota_objects, tekton_config, workload
 from kubectl_kres.model.admitting import parameter_kind
-from kubectl_kres.model.kind import Kind
+from kubectl_kres.model.meta import Kind
 from kubectl_kres.systems import modules
 
 __all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find", "is_known"]
@@ -56,7 +56,7 @@ KINDS: tuple[Kind, ...] = (
         namespaced=False,
         struct=policy.StorageClass,
     ),
-    Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=node.Node),
+    Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=pod.Node),
     Kind("Event", ("events", "event", "ev"), struct=workload.Event),
     Kind(
         "PersistentVolumeClaim",
@@ -68,7 +68,7 @@ KINDS: tuple[Kind, ...] = (
         ("horizontalpodautoscalers", "horizontalpodautoscaler", "hpa"),
         "autoscaling",
         "v2",
-        struct=autoscaling.HorizontalPodAutoscaler,
+        struct=workload.HorizontalPodAutoscaler,
     ),
     _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies", short=("policies",)),
     _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
@@ -78,13 +78,13 @@ KINDS: tuple[Kind, ...] = (
     _policy("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", admitting.WebhookConfiguration),
     Kind("ServiceAccount", ("serviceaccounts", "serviceaccount", "sa"), struct=admitting.ServiceAccount),
     Kind("Service", ("services", "service", "svc"), struct=quota_objects.Service),
-    Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=configmap.ConfigMap, listed=False),
+    Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=tekton_config.ConfigMap, listed=False),
     Kind(
         "CustomResourceDefinition",
         ("customresourcedefinitions", "customresourcedefinition", "crd", "crds"),
         "apiextensions.k8s.io",
         namespaced=False,
-        struct=crd.CustomResourceDefinition,
+        struct=tekton_config.CustomResourceDefinition,
         listed=False,
     ),
     *(kind for module in modules("model") for kind in module.KINDS),

@@ -1,4 +1,4 @@
-"""Object metadata, owners, field managers and label selectors."""
+"""What every object has: its kind, metadata, owners, field managers, label selectors."""
 
 from __future__ import annotations
 
@@ -105,3 +105,79 @@ class ObjectRef(Struct, frozen=True, omit_defaults=True):
     def full(self) -> str:
         """``shop/Deployment/web``."""
         return f"{self.namespace}/{self}" if self.namespace else str(self)
+
+
+#: Tools that apply an object again and again, so that an edit in the cluster is undone: parts of the names of their
+#: field managers, and what they are called.
+MANAGERS: Mapping[str, str] = {
+    "argocd": "Argo CD",
+    "helm": "Helm",
+    "kustomize-controller": "Flux",
+    "helm-controller": "Flux",
+    "flux": "Flux",
+    "fleet": "Fleet",
+    "config-sync": "Config Sync",
+}
+#: The annotation that names a release of Helm, and those that Argo CD follows objects by.
+RELEASE = "meta.helm.sh/release-name"
+ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
+
+
+def manager_of(field_manager: str) -> str:
+    """What the tool behind a field manager is called; empty: it is none of these."""
+    return next((name for part, name in MANAGERS.items() if part in field_manager), "")
+
+
+class Kind(Struct, frozen=True):
+    """A resource type of the API. ``names`` are the plural first, then the singular, then the short names.
+
+    ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep. Not ``listed``:
+    objects are only ever read by name.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    group: str = ""
+    version: str = "v1"
+    namespaced: bool = True
+    struct: Any = None
+    whole: Any = None
+    listed: bool = True
+
+    @property
+    def built_in(self) -> bool:
+        """Whether every API server serves it: groups without a dot are its own."""
+        return "." not in self.group
+
+    @property
+    def detail(self) -> Any:
+        """The struct that also knows the object's field managers."""
+        return self.whole or self.struct
+
+    @property
+    def plural(self) -> str:
+        return self.names[0]
+
+    @property
+    def qualified(self) -> str:
+        """``deployments.apps``; ``pods`` for the core group."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def root(self) -> str:
+        """Path of the group and version: ``/api/v1`` or ``/apis/apps/v1``."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Path to list the kind, in one namespace if given, or to get one object of it."""
+        parts = [self.root]
+        if self.namespaced and namespace:
+            parts.append(f"namespaces/{namespace}")
+        parts.append(self.plural)
+        if name:
+            parts.append(name)
+        return "/".join(parts)

@@ -1,12 +1,12 @@
-"""What holds a pod template, and the events that say how its pods fared."""
+"""What holds a pod template, what sets how many of its pods there are, and the events that say how they fared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.model.detail import DetailedTemplate
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
+from kubectl_kres.model.pod import DetailedTemplate
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 
 #: Where a pod template can stand in an object, the likeliest first.
@@ -187,3 +187,28 @@ class Event(Base, frozen=True):
     series: EventSeries | None = None
     kind: str = "Event"
     api_version: str = "v1"
+
+
+class ScaleTarget(Base, frozen=True):
+    """The object whose replicas are set; it is in the namespace of the autoscaler."""
+
+    kind: str = ""
+    name: str = ""
+    api_version: str = ""
+
+
+class AutoscalerSpec(Base, frozen=True):
+    """``max_replicas`` 0: none was read; the server demands at least 1. ``min_replicas`` absent: 1."""
+
+    scale_target_ref: ScaleTarget = ScaleTarget()
+    min_replicas: int | None = None
+    max_replicas: int = 0
+
+
+class HorizontalPodAutoscaler(Base, frozen=True):
+    """An autoscaler; what it measures plays no part here."""
+
+    metadata: Metadata = Metadata()
+    spec: AutoscalerSpec = AutoscalerSpec()
+    kind: str = "HorizontalPodAutoscaler"
+    api_version: str = "autoscaling/v2"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.model.admitting import ENFORCE, MIRROR
 from kubectl_kres.policies.objects import containers_of
 from kubectl_kres.policies.request import Request, forbidden
 from kubectl_kres.provenance.journal import Source
@@ -17,8 +18,6 @@ from kubectl_kres.provenance.journal import Source
 Raw = dict[str, Any]
 TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
 _VOLUME = "kube-api-access-"
-_MIRROR = "kubernetes.io/config.mirror"
-_ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 #: Volumes that may name a secret, and the field in which they do.
 _SECRET_VOLUMES = {
@@ -35,7 +34,7 @@ def admit(request: Request, accounts: Accounts | None) -> tuple[Raw, Refusal | N
     if accounts is None or request.kind != "Pod" or request.operation != "CREATE" or request.subresource:
         return pod, None
     spec = pod["spec"]
-    if _MIRROR in ((pod.get("metadata") or {}).get("annotations") or {}):
+    if MIRROR in ((pod.get("metadata") or {}).get("annotations") or {}):
         return pod, _mirror(request, spec)
     name = spec.get("serviceAccountName") or "default"
     spec["serviceAccountName"] = spec["serviceAccount"] = name
@@ -150,7 +149,7 @@ def _token() -> Raw:
 
 
 def _enforced(account: Mapping[str, Any]) -> bool:
-    return ((account.get("metadata") or {}).get("annotations") or {}).get(_ENFORCE) in _TRUE
+    return ((account.get("metadata") or {}).get("annotations") or {}).get(ENFORCE) in _TRUE
 
 
 def _unlisted(request: Request, account: Mapping[str, Any], spec: Raw) -> Refusal | None:

@@ -1,1 +1,1 @@
-"""A report as text or data. Nothing here reads, and text of a cluster passes through ``escape`` before it is drawn."""
+"""A report as text or data. Nothing here reads; text of a cluster passes through ``text.line`` before it is drawn."""

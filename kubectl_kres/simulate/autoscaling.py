@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from kubectl_kres.model.autoscaling import HorizontalPodAutoscaler
 from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.shapes import Cost
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, pods_of
+from kubectl_kres.simulate.state import Cost, StatefulSetState, WorkloadState, pods_of
 from kubectl_kres.simulate.world import Key
 
 

@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
-from kubectl_kres.model.detail import DetailedContainer, DetailedSpec, DetailedTemplate
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, OwnerReference
-from kubectl_kres.model.pod import Pod, PodSpec, PodStatus
+from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import Workload

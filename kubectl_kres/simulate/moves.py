@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 from kubectl_kres.simulate.controllers import statefulset
 from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.controllers.pods import fewer
-from kubectl_kres.simulate.shapes import Cost, Shape
+from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
+    Cost,
     DeploymentState,
     JobState,
     Pods,

@@ -10,8 +10,7 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.model.detail import unread_fields
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies import chain
 from kubectl_kres.policies.matching import matched

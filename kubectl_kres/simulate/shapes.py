@@ -15,6 +15,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.quantity import Format
+from kubectl_kres.simulate.state import Cost
 
 #: Stands for the random end of a generated name.
 SUFFIX = "-xxxxx"
@@ -26,10 +27,6 @@ class Measure(Struct, frozen=True):
     quota: str
     scopes: tuple[ScopedRequirement, ...]
     resource: str
-
-
-#: Measure by number to amount, in billionths; nothing that is zero.
-Cost = tuple[tuple[int, int], ...]
 
 
 class Shape(Struct, frozen=True):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+#: Measure by number to amount, in billionths; nothing that is zero.
+Cost = tuple[tuple[int, int], ...]
 #: Pods of one set: shape, whether they are ready, how many; sorted, no count is zero.
 Pods = tuple[tuple[int, bool, int], ...]
 

@@ -22,7 +22,8 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
-from kubectl_kres.simulate.shapes import SUFFIX, Cost, Measures, Shape, pod_of, pruned, without_quotas
+from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, without_quotas
+from kubectl_kres.simulate.state import Cost
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
 _GROUPS = ("containers", "initContainers")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
 
 def path() -> Path:
     """The bundled snapshot of a made-up shop."""
-    return Path(str(resources.files("kubectl_kres") / "demo" / "shop.kres"))
+    return Path(__file__).parents[1] / "demo" / "shop.kres"

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from kubectl_kres.model import tekton
-from kubectl_kres.model.configmap import ConfigMap
-from kubectl_kres.model.tekton_parts import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
+from kubectl_kres.model.tekton import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
+from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.tekton.resources.containers import ARTIFACTS, needs_directory
 
 T = TypeVar("T", bound=Struct)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Generator, Iterator
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,6 @@ from msgspec import Struct
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
-from kubectl_kres.snapshot.lines import lines
 from kubectl_kres.store.store import Kept, Origin, Store
 
 _AGAIN = "take it again with: kubectl kres snapshot --out FILE"
@@ -199,3 +198,46 @@ def _cut(path: str) -> SnapshotError:
 
 def _broken(path: str, why: str) -> SnapshotError:
     return SnapshotError(f"{path}: the snapshot is damaged: {why}", hint=_AGAIN)
+
+
+_BUFFER = 1 << 18
+
+#: A page of objects is at most this long: etcd takes 1.5 MiB of each.
+LONGEST = 1 << 28
+
+
+class Readable(Protocol):
+    """A binary stream, gzipped or not."""
+
+    def readinto(self, buffer: Any, /) -> int | None: ...
+
+
+def lines(stream: Readable, *, size: int = _BUFFER) -> Iterator[memoryview]:
+    """Each line with its line feed, which a last line may lack. A line is valid until the next one is asked for.
+
+    Raises EOFError if none ends within LONGEST bytes.
+    """
+    buffer = bytearray(size)
+    start = seen = end = 0
+    while True:
+        number = buffer.find(b"\n", seen, end)
+        if number >= 0:
+            line = memoryview(buffer)[start : number + 1]
+            yield line
+            start = seen = number + 1
+            continue
+        if start:
+            buffer[: end - start] = buffer[start:end]
+            start, end = 0, end - start
+        seen = end
+        if end == len(buffer):
+            if end >= LONGEST:
+                raise EOFError
+            buffer = buffer + bytearray(len(buffer))
+        with memoryview(buffer) as view:
+            read = stream.readinto(view[end:]) or 0
+        if not read:
+            break
+        end += read
+    if end:
+        yield memoryview(buffer)[:end]

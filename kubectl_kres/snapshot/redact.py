@@ -14,10 +14,8 @@ from typing import Any, TypeVar
 
 from msgspec import MsgspecError, Struct, json, structs
 
-from kubectl_kres.model.detail import DetailedContainer, DetailedSpec, Probe
-from kubectl_kres.model.keepers import ARGO, RELEASE, manager_of
-from kubectl_kres.model.meta import ManagedFields, ManagedMetadata, Metadata
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.meta import ARGO, RELEASE, ManagedFields, ManagedMetadata, Metadata, manager_of
+from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, Pod, Probe
 from kubectl_kres.snapshot import managers
 
 #: Keys of a security context whose texts are chosen from a list, or are names that decide.

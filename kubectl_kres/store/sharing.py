@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.detail import DetailedContainer
-from kubectl_kres.model.pod import Container, ContainerStatus, PodSpec, PodStatus
+from kubectl_kres.model.pod import Container, ContainerStatus, DetailedContainer, PodSpec, PodStatus
 from kubectl_kres.model.workload import WorkloadSpec
 
 #: Parts that are remembered; beyond that the next ones are compared with each other only.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from io import StringIO
 
-from kubectl_kres.render.text.escape import capped, plain
+from kubectl_kres.render.text.line import capped, plain
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J", "\x1b[?25h\x1b[?1049l"
 #: Columns and rows below which no screen is drawn.

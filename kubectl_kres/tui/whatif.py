@@ -25,7 +25,7 @@ from kubectl_kres.reports.changes.altered import Altered, altered
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.quota.counted import workload_of
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out

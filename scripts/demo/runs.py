@@ -20,8 +20,10 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import OwnerReference
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import TaskRun
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, config_of
-from kubectl_kres.tekton.base.result import Gap, Problem
+from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.base.config import config_of
+from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunWorld, task_run, world_of

@@ -12,8 +12,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.resize.resize_change import changes
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.provenance.journal import Assume
 

@@ -33,7 +33,11 @@ BREACHES = {
         "import kubectl_kres.cluster.read.lists",
         "cluster.auth.refresh -> kubectl_kres.cluster.read.lists",
     ),
-    "cli": ("cli/clock.py", "import kubectl_kres.cli.main", "cli.clock -> kubectl_kres.cli.main"),
+    "cli": (
+        "cli/source/object_source.py",
+        "import kubectl_kres.cli.main",
+        "cli.source.object_source -> kubectl_kres.cli.main",
+    ),
     "tui": ("tui/location.py", "import kubectl_kres.tui.app", "tui.location -> kubectl_kres.tui.app"),
     "cel": ("cel/base/types.py", "import kubectl_kres.cel.syntax.ast", "cel.base.types -> kubectl_kres.cel.syntax.ast"),
     "fleet": (
@@ -80,7 +84,7 @@ BREACHES = {
     "urllib3": ("manifests/__init__.py", "import urllib3", "manifests -> urllib3"),
     "yaml": ("reports/__init__.py", "import yaml", "reports -> yaml"),
     "pydantic": ("model/__init__.py", "from pydantic import BaseModel", "model -> pydantic"),
-    "textual": ("render/verdict/words.py", "from textual import on", "render.verdict.words -> textual"),
+    "textual": ("render/verdict/headline.py", "from textual import on", "render.verdict.headline -> textual"),
 }
 
 

@@ -17,7 +17,7 @@ from cli.apiserver import Api, deployment, pod
 from cli.running import written
 
 from kubectl_kres.cli.complete import names, protocol
-from kubectl_kres.cli.program import COMMANDS, Program
+from kubectl_kres.cli.program import Program, commands
 
 ROOT = Path(__file__).parents[2]
 KUBECTL = shutil.which("kubectl")
@@ -92,7 +92,7 @@ def test_candidates(words: list[str], found: list[str]):
 
 def test_all_commands_and_what_they_do():
     lines = protocol.answer([""], monotonic()).splitlines()
-    assert lines == [*(f"{name}\t{about}" for name, (_, about) in COMMANDS.items()), ":4"]
+    assert lines == [*(f"{name}\t{about}" for name, (_, about) in commands().items()), ":4"]
     assert protocol.answer([], monotonic()).splitlines() == lines
 
 
@@ -112,7 +112,7 @@ def test_what_the_shell_is_told(words: list[str], found: list[str], directive: i
     assert (named[: len(found)], told) == (found, directive)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_commands_that_take_words_say_which(name: str):
     """Completion must not be forgotten where a command is added."""
     command = Program().get_command(None, name)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands import quota, tui
 from kubectl_kres.cli.output import printer
-from kubectl_kres.cli.program import COMMANDS
+from kubectl_kres.cli.program import commands
 from kubectl_kres.cli.settings import config
 from kubectl_kres.cli.settings.config_file import CheckSettings, Output, Tui
 from kubectl_kres.cli.settings.toml_lines import line_of
@@ -303,7 +303,7 @@ def test_colour_of_real_output(kres: Kres, file, write):
 
 
 #: What works with a bad file, too: it needs none of it, or says what to write.
-UNCONFIGURED = {"help", "options", "schema qos", "version --client", "completion", *(f"{one} -h" for one in COMMANDS)}
+UNCONFIGURED = {"help", "options", "schema qos", "version --client", "completion", *(f"{one} -h" for one in commands())}
 
 
 @pytest.mark.parametrize("words", sorted(UNCONFIGURED))

@@ -8,11 +8,11 @@ import pytest
 from cli.running import Kres
 from golden.kept import compare
 
-from kubectl_kres.cli.program import COMMANDS
-from kubectl_kres.render.text.escape import cells
+from kubectl_kres.cli.program import commands
+from kubectl_kres.render.text.line import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "help"
-PAGES = {"kres": "--help", "flags": "options", **{name: f"{name} --help" for name in COMMANDS}}
+PAGES = {"kres": "--help", "flags": "options", **{name: f"{name} --help" for name in commands()}}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -66,7 +66,7 @@ def test_the_name_is_that_of_the_call(kres: Kres, called: str, shown: str):
 def test_the_list_of_commands_and_the_modules_agree(kres: Kres):
     _, out, _ = kres("")
     listed = [line.split()[0] for line in out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()]
-    assert listed == list(COMMANDS)
+    assert listed == list(commands())
 
 
 def test_the_version(kres: Kres):

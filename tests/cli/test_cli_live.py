@@ -13,10 +13,9 @@ from kubectl_kres.cli.commands.explain import ExplainPage
 CORE = "/api/v1/namespaces/shop"
 APPS = "/apis/apps/v1/namespaces/shop"
 ADMITS = "/apis/admissionregistration.k8s.io/v1"
-#: What tells what else admits.
+#: What tells what else admits, of a server before 1.36.
 ELSE = [
     "/api/v1/namespaces/shop",
-    f"{ADMITS}/mutatingadmissionpolicybindings?limit=500",
     f"{ADMITS}/mutatingwebhookconfigurations?limit=500",
     f"{ADMITS}/validatingadmissionpolicybindings?limit=500",
     f"{ADMITS}/validatingwebhookconfigurations?limit=500",
@@ -126,12 +125,76 @@ def bound(**reference: object) -> list[dict[str, object]]:
         ),
     ],
 )
-def test_what_else_admits_costs_five_gets_and_those_of_what_is_bound(kres: Kres, shop, objects, more: list[str]):
-    """Each of the five kinds alone can change the verdict, and a server lists one kind a request."""
+@pytest.mark.parametrize(
+    ("version", "newest"),
+    [
+        ({"gitVersion": "v1.33.2"}, []),
+        ({"gitVersion": "v1.36.0"}, [f"{ADMITS}/mutatingadmissionpolicybindings?limit=500"]),
+        ({}, [f"{ADMITS}/mutatingadmissionpolicybindings?limit=500"]),
+    ],
+)
+def test_what_else_admits_costs_few_gets_and_those_of_what_is_bound(
+    kres: Kres, shop, version, newest: list[str], objects, more: list[str]
+):
+    """Each of the kinds alone can change the verdict, and a server lists one kind a request."""
     shop.objects += objects
+    shop.version = version
     kres("explain deploy/web")
-    assert len(ELSE) == 5
-    assert sorted(path for path in shop.asked if path != "/version") == sorted([*WORKLOAD, *ELSE, *more])
+    assert sorted(path for path in shop.asked if path != "/version") == sorted([*WORKLOAD, *ELSE, *newest, *more])
+
+
+def settled(*pods: dict[str, object], **status: int) -> list[dict[str, object]]:
+    """A Deployment whose controller says that all is as wanted, with its pods."""
+    web = deployment("web", "256Mi", labels={"team": "a"}, generation=3)
+    web["spec"]["replicas"] = len(pods)
+    counts = dict.fromkeys(("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"), len(pods))
+    return [{**web, "status": {"observedGeneration": 3, **counts, **status}}, *pods]
+
+
+def made_by(replica_set: str, name: str) -> dict[str, object]:
+    labels = {"app": "web", "pod-template-hash": replica_set.rpartition("-")[2]}
+    return owned(pod(name, "256Mi", labels=labels), "ReplicaSet", replica_set)
+
+
+@pytest.mark.parametrize(
+    ("objects", "reads"),
+    [
+        pytest.param(settled(made_by("web-x", "a"), made_by("web-x", "b")), [], id="all as wanted"),
+        pytest.param(settled(made_by("web-x", "a"), made_by("web-y", "b")), ["replicasets"], id="of two templates"),
+        pytest.param(settled(made_by("web-x", "a"), made_by("odd", "b")), ["replicasets"], id="an unusual name"),
+        pytest.param(
+            settled(made_by("web-x", "a"), made_by("web-x", "b"), updatedReplicas=1),
+            ["replicasets", "events"],
+            id="an old pod",
+        ),
+        pytest.param(
+            settled(made_by("web-x", "a"), made_by("web-x", "b"), readyReplicas=1),
+            ["replicasets", "events"],
+            id="unready",
+        ),
+        pytest.param(
+            settled(made_by("web-x", "a"), observedGeneration=2),
+            ["replicasets", "events"],
+            id="the controller is behind",
+        ),
+    ],
+)
+def test_what_a_settled_deployment_says_itself_is_not_read(kres: Kres, api, objects, reads: list[str]):
+    api.objects += objects
+    assert kres("explain deploy/web").code == 0
+    read = {path.partition("?")[0].rpartition("/")[2] for path in api.asked}
+    assert read - {"version", "web", "shop", "limitranges", "resourcequotas", "pods"} - {
+        path.partition("?")[0].rpartition("/")[2] for path in ELSE
+    } == set(reads)
+
+
+def test_what_was_added_to_pods_is_known_without_their_replica_set(kres: Kres, api):
+    one, other = made_by("web-x", "a"), made_by("web-x", "b")
+    for each in (one, other):
+        each["spec"]["containers"].append({"name": "proxy", "resources": {"limits": {"memory": "64Mi"}}})
+    api.objects += settled(one, other)
+    assert "container proxy" in kres("explain deploy/web").out
+    assert not any("replicasets" in path for path in api.asked)
 
 
 @pytest.mark.parametrize(

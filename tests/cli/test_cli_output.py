@@ -12,7 +12,7 @@ import yaml
 from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
-from kubectl_kres.cli.output import printer
+from kubectl_kres.cli.output import documents, printer
 from kubectl_kres.store.store import Origin
 
 
@@ -70,9 +70,9 @@ ITEMS = [{"a": "x\u2028y\nz", "b": [1, 2]}, {"a": "no: 1"}, {"a": "true"}]
 @pytest.mark.parametrize("many", [0, 1, 3, 3000])
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_documents(many: int, form: str, capsys, monkeypatch):
-    monkeypatch.setattr(printer, "_IN_MEMORY", 1 << 10)
+    monkeypatch.setattr(documents, "_IN_MEMORY", 1 << 10)
     wanted = [ITEMS[index % 3] for index in range(many if form == "json" else min(many, 30))]
-    with printer.Items(form) as items:
+    with documents.Items(form) as items:
         for one in wanted:
             items.add(one)
         items.write("Things", Origin("cluster", "https://a", "v1.33.1", "", "lab"), complete=False)

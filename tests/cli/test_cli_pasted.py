@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from cli.running import Kres
 
-from kubectl_kres.cli.program import COMMANDS
+from kubectl_kres.cli.program import commands
 from kubectl_kres.snapshot import demo
 
 #: Commands that cannot run here: they stay, need a cluster or an earlier answer, write files, or draw a screen.
@@ -79,7 +79,7 @@ def test_what_answers_propose_runs(kres: Kres):
         assert code in {0, 1}, (words, one, err)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", commands())
 def test_examples_are_understood(kres: Kres, command: str, tmp_path, monkeypatch):
     """Names are made up, so that they may not be found (3); none is wrong (2)."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from kubectl_kres.cli.output import progress
-from kubectl_kres.cli.output.progress import Progress
+from kubectl_kres.cli.output import printer
+from kubectl_kres.cli.output.printer import Progress
 
 
 class Terminal(io.StringIO):
@@ -31,7 +31,7 @@ class Terminal(io.StringIO):
 )
 def test_progress(terminal: bool, times: list[float], shown: str, monkeypatch):
     now = 100.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(printer.time, "monotonic", lambda: now)
     stream = Terminal(terminal=terminal)
     monkeypatch.setattr(sys, "stderr", stream)
     one = Progress()
@@ -53,7 +53,7 @@ def test_progress(terminal: bool, times: list[float], shown: str, monkeypatch):
 )
 def test_what_is_read_how_many_of_how_many_and_how_fast(remaining: int, after: float, shown: str, monkeypatch):
     now = 100.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(printer.time, "monotonic", lambda: now)
     stream = Terminal(terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
     one = Progress()

@@ -9,7 +9,7 @@ from cli.apiserver import Api, deployment, pod
 from cli.running import Kres
 from cli.test_cli_schema import misfits
 
-from kubectl_kres.render.text.escape import cells
+from kubectl_kres.render.text.line import cells
 
 PATCH = '{"spec":{"containers":[{"name":"app","resources":{"limits":{"memory":"600Mi"}}}]}}'
 NODE = {

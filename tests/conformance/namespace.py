@@ -20,8 +20,7 @@ from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.meta import Metadata
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 

@@ -13,15 +13,16 @@ from conformance.systems import Data
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.documents import yaml_text
-from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base import config
 from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.base.result import Built, Fields, Gap, fields_below
 from kubectl_kres.tekton.controller import creation, taskrun
 from kubectl_kres.tekton.controller.pod_build import pods
 from kubectl_kres.tekton.controller.resolve import Lookups, task_of, without_actions, without_task

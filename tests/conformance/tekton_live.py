@@ -19,8 +19,9 @@ from kubectl_kres.model import policy
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.base.result import Gap, Problem
+from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.controller import taskrun
 from kubectl_kres.tekton.controller.resolve import Lookups
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld

@@ -19,7 +19,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.policing.needs import DECIDING
+from kubectl_kres.reports.policing.system import DECIDING
 from kubectl_kres.snapshot import demo
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base import config

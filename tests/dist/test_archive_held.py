@@ -67,8 +67,8 @@ def test_scripts_and_sources(wheel: Path):
         (name,) = (one for one in packed.namelist() if one.endswith("entry_points.txt"))
         scripts = packed.read(name).decode()
         assert any(one.endswith("licenses/LICENSE") for one in packed.namelist())
-    assert "kubectl-kres = kubectl_kres.cli.main:entry" in scripts
-    assert "kubectl_complete-kres = kubectl_kres.cli.main:entry" in scripts
+    assert "kubectl-kres = kubectl_kres.cli.start:entry" in scripts
+    assert "kubectl_complete-kres = kubectl_kres.cli.start:entry" in scripts
     with tarfile.open(wheel.with_name(f"kubectl_kres-{names.version()}.tar.gz")) as tar:
         tops = {one.name.split("/")[1] for one in tar}
     assert {"kubectl_kres", "docs", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "PKG-INFO"} <= tops

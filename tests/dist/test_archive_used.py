@@ -11,7 +11,7 @@ from cli.apiserver import Api, deployment, pod
 from dist.installed import Installed, Secured
 
 from kubectl_kres import __version__
-from kubectl_kres.cli.program import COMMANDS
+from kubectl_kres.cli.program import commands
 from release import names
 
 MANIFEST = json.dumps(pod("web", "64Mi"))
@@ -27,7 +27,7 @@ def test_version_and_help(installed: Installed):
     assert installed.kres("versoin")[0] == 2
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_help_of_each_command(installed: Installed, name: str):
     """What imports something that the archive lacks fails here."""
     code, out, err = installed.kres(name, "--help")

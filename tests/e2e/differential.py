@@ -26,8 +26,7 @@ from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.kinds import describe
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.provenance.journal import Assume, Entry
 

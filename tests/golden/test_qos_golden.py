@@ -9,7 +9,7 @@ import pytest
 from golden.kept import compare
 
 from kubectl_kres.cli.main import entry
-from kubectl_kres.render.text.escape import cells
+from kubectl_kres.render.text.line import cells
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "qos"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.render.text.escape import capped, cells, plain
+from kubectl_kres.render.text.line import capped, cells, plain
 
 HOSTILE = [
     *map(chr, range(0x20)),

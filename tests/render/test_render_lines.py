@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.render.text.escape import cells
-from kubectl_kres.render.text.line import clipped, draw, padded, size, wrapped
-from kubectl_kres.render.verdict.words import message_of
+from kubectl_kres.render.text.line import cells, clipped, draw, padded, size, wrapped
+from kubectl_kres.render.verdict.headline import message_of
 from kubectl_kres.reports.common.explanation import Verdict
 
 words = st.text(alphabet="ab日e\u0301\x1b\u202e", min_size=1, max_size=12)

@@ -11,7 +11,7 @@ from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import MOST, needs
-from kubectl_kres.reports.policing.needs import DECIDING
+from kubectl_kres.reports.policing.system import DECIDING
 
 SETTLED = {
     "observedGeneration": 1,

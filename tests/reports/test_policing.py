@@ -10,10 +10,11 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.admitting import parameter_of
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.difference import diff
-from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.policing.effects import policy_effects
-from kubectl_kres.reports.policing.needs import DECIDING
+from kubectl_kres.reports.policing.judged import policed
+from kubectl_kres.reports.policing.system import DECIDING, _decides
 from kubectl_kres.store.coverage import Coverage, Need
 
 ASK = Ask(Server())
@@ -135,6 +136,51 @@ def test_a_service_account_that_is_missing_refuses():
         'pods "w" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found'
     )
     assert found.remedies[0].text.startswith("create it (kubectl create serviceaccount robot -n ns)")
+
+
+def account(**more):
+    """A service account that was read."""
+    metadata = {"annotations": more.pop("annotations")} if "annotations" in more else {}
+    return {"kind": "ServiceAccount", "metadata": {"name": "robot", "namespace": "ns", **metadata}, **more}
+
+
+def by_account(account, metadata=None, **spec):
+    workload = deployment(serviceAccountName="robot", **spec)
+    workload["spec"]["template"]["metadata"] = metadata or {}
+    store = store_of(workload, account)
+    store.cover(Need("ServiceAccount", "ns", "robot", required=False), Coverage("read"))
+    return store
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"secrets": [{"name": "s"}], "imagePullSecrets": [{"name": "p"}]},
+        {"automountServiceAccountToken": False},
+        {"annotations": {"a": "b"}},
+    ],
+)
+def test_a_service_account_that_is_there_decides_nothing(more):
+    """The plugins are not run for it, and would not have said anything."""
+    store, asked = by_account(account(**more)), subject("Deployment/w")
+    analysis = analysis_of(store, asked, ASK)
+    run = policed(store, asked, ASK, analysis)
+    assert run is not analysis
+    assert not _decides(store, "ns", analysis.start.pod)
+    assert [one.refusal for one in run.outcomes] == [one.refusal for one in analysis.outcomes] == [None]
+    assert [one.draft for one in run.outcomes] == [one.draft for one in analysis.outcomes]
+    assert (run.assumed, run.unseen) == (analysis.assumed, analysis.unseen) == ((), ())
+
+
+def test_one_that_takes_only_its_own_secrets_refuses():
+    mine = account(annotations={"kubernetes.io/enforce-mountable-secrets": "true"}, secrets=[{"name": "s"}])
+    other = {"volumes": [{"name": "v", "secret": {"secretName": "other"}}]}
+    found = explain(by_account(mine, **other), subject("Deployment/w"), ASK)
+    assert 'volume with secret.secretName="other" is not allowed' in found.verdict.message
+    mirror = {"annotations": {"kubernetes.io/config.mirror": "m"}}
+    found = explain(by_account(account(), mirror), subject("Deployment/w"), ASK)
+    assert "a mirror pod may not reference service accounts" in found.verdict.message
 
 
 def test_what_may_not_be_read_is_said():

@@ -111,6 +111,25 @@ def test_so_is_the_deployment_of_a_set_that_they_name_with_its_other_sets():
     assert "app=other" in [one.label_selector for one in wanted if one.kind == "ReplicaSet"]
 
 
+def test_a_deployment_is_known_by_the_name_of_its_set_which_comes_with_its_other_sets():
+    objects = web("web", 2, "100m"), refused("ReplicaSet/other-1")
+
+    def wanted(*more: Raw, unread: tuple[str, ...]) -> list[str]:
+        needs = needs_with_rivals(store_of(*objects, *more, unread=unread), subject("Deployment/web"))
+        return [f"{one.kind}/{one.name or one.label_selector}" for one in needs if "other" in f"{one}"]
+
+    assert wanted(unread=("ReplicaSet", "Deployment")) == ["Deployment/other"]
+    maker = web("other", 1, "100m")
+    maker["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    assert wanted(maker, unread=("ReplicaSet",)) == ["Deployment/other", "ReplicaSet/app=other"]
+    owner = {"ownerReferences": [{"kind": "Deployment", "name": "other", "controller": True}]}
+    own = web("other-1", 1, "100m", kind="ReplicaSet", **owner)
+    assert wanted(maker, own, unread=()) == ["Deployment/other", "ReplicaSet/app=other"]
+    # One that is not made by what its name looks like is read itself.
+    assert wanted(maker, unread=()) == ["Deployment/other", "ReplicaSet/app=other", "ReplicaSet/other-1"]
+    assert wanted(unread=("ReplicaSet",)) == ["Deployment/other", "ReplicaSet/other-1"]
+
+
 def test_its_own_replica_set_is_no_rival():
     own = {
         **web(

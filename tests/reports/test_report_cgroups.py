@@ -13,8 +13,7 @@ from kubectl_kres.admission.kubelet.cgroup_files import Machine
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.reports.qos.cgroups import Cgroups, Seen, Shared, machine_of, tree_of
 
 

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.render.pod.explain import node_lines
 from kubectl_kres.reports.common.nodes import node_needs, node_room
 from kubectl_kres.store.coverage import READ, Coverage, Need

@@ -8,7 +8,8 @@ import pytest
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import meta, pod
-from kubectl_kres.snapshot import lines, replace
+from kubectl_kres.snapshot import read as reading
+from kubectl_kres.snapshot import replace
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.read import header, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
@@ -149,7 +150,7 @@ def test_what_is_wrong_is_said(tmp_path, whole, change, message, hint):
 
 
 def test_a_line_without_end_is_not_read_into_memory(tmp_path, whole, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST", 1 << 18)
+    monkeypatch.setattr(reading, "LONGEST", 1 << 18)
     (tmp_path / "x.kres").write_bytes(whole[:20] + b"x" * (1 << 20))
     with pytest.raises(SnapshotError, match="cut off"):
         read(str(tmp_path / "x.kres"))

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import SnapshotError
-from kubectl_kres.model import detail, kinds, meta, pod, policy, quota_objects, workload
-from kubectl_kres.snapshot import demo, lines
+from kubectl_kres.model import kinds, meta, pod, policy, quota_objects, workload
+from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import PAGE, Header
-from kubectl_kres.snapshot.read import header, pages, read
+from kubectl_kres.snapshot.read import header, lines, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Origin, Store
@@ -47,10 +47,10 @@ def metadata(struct=meta.Metadata):
 
 managed = metadata(meta.ManagedMetadata)
 detailed = st.none() | st.lists(
-    st.builds(detail.DetailedContainer, name=texts, resources=st.none() | resources), max_size=2
+    st.builds(pod.DetailedContainer, name=texts, resources=st.none() | resources), max_size=2
 ).map(tuple)
-held = st.builds(detail.DetailedSpec, containers=detailed, init_containers=detailed, overhead=lists)
-template = st.builds(detail.DetailedTemplate, metadata=metadata(), spec=held)
+held = st.builds(pod.DetailedSpec, containers=detailed, init_containers=detailed, overhead=lists)
+template = st.builds(pod.DetailedTemplate, metadata=metadata(), spec=held)
 objects = {
     "Pod": st.builds(pod.Pod, metadata=metadata(), spec=specs)
     | st.builds(pod.ManagedPod, metadata=managed, spec=specs),
@@ -191,7 +191,7 @@ def test_a_kind_without_a_struct_is_refused(tmp_path):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_lines_of_any_length(rows, last):
     data = b"".join(row + b"\n" for row in rows) + last
-    found = [bytes(line) for line in lines.lines(io.BytesIO(data), size=4)]
+    found = [bytes(line) for line in lines(io.BytesIO(data), size=4)]
     assert found == data.splitlines(keepends=True) or b"".join(found) == data
     assert found == [row for row in data.replace(b"\n", b"\n\0").split(b"\0") if row] or b"\0" in data
 

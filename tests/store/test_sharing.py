@@ -6,12 +6,14 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.model.detail import DetailedContainer, DetailedSpec, DetailedTemplate
 from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
     Container,
     ContainerState,
     ContainerStatus,
+    DetailedContainer,
+    DetailedSpec,
+    DetailedTemplate,
     Pod,
     PodSpec,
     PodStatus,

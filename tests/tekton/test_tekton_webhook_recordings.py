@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from tekton.made import results, taskrun
 
-from kubectl_kres.model.tekton import PodTemplate, Step
-from kubectl_kres.model.tekton_parts import Named, VolumeMount
+from kubectl_kres.model.tekton import Named, PodTemplate, Step, VolumeMount
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.template_merge import merged
 from kubectl_kres.tekton.controller.creation import unbuildable

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 from kubectl_kres.tui.table import strips
 from kubectl_kres.tui.table.columns import GAP, Column, amount, laid_out
 from kubectl_kres.tui.table.strips import fitted, folded

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.raw_fields import items, mapping, text, texts
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, items, mapping, text, texts
 
 
 def selects(selector: Raw, labels: Raw) -> bool:

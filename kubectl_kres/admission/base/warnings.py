@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.draft import SIDES, Draft
-from kubectl_kres.admission.base.raw_fields import items, text
+from kubectl_kres.model.raw import items, text
 from kubectl_kres.quantity import Quantity
 
 _BYTES = ("memory", "ephemeral-storage")

@@ -1,61 +1,16 @@
-"""Fields of a pod that a server drops because it knows their feature not yet, or has it switched off."""
+"""Fields of a pod as sent that a server drops because it knows their feature not yet, or has it switched off."""
 
 from __future__ import annotations
 
-from msgspec import structs
-
-from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.model.pod import Container, Pod
-from kubectl_kres.model.raw import Raw
-
-
-def without_unknown(pod: Pod, server: Server) -> Pod:
-    """The pod without claims and container restart policies where the server has none; the very same where it does.
-
-    Pod-level resources are dropped with the draft, which records it. An update keeps what the stored pod has; that a
-    gate was switched off since is not looked at. Source: api/pod/util.go dropDisabledFields.
-    """
-    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
-    if claims and rules:
-        return pod
-    spec = pod.spec
-    return structs.replace(
-        pod,
-        spec=structs.replace(
-            spec,
-            resource_claims=spec.resource_claims if claims else None,
-            containers=_kept(spec.containers, claims=claims, rules=rules),
-            init_containers=_kept(spec.init_containers, claims=claims, rules=rules, init=True),
-        ),
-    )
-
-
-def _kept(
-    containers: tuple[Container, ...] | None, *, claims: bool, rules: bool, init: bool = False
-) -> tuple[Container, ...] | None:
-    if containers is None:
-        return None
-    result = containers
-    if not claims:
-        result = tuple(
-            structs.replace(container, resources=structs.replace(container.resources, claims=None))
-            if container.resources
-            else container
-            for container in result
-        )
-    if not rules:
-        result = tuple(
-            container
-            if init and container.restart_policy == "Always"
-            else structs.replace(container, restart_policy=None)
-            for container in result
-        )
-    return result
+from kubectl_kres.model.raw import Raw, items, mapping, pointer, text
 
 
 def without_gated(raw: Raw, server: Server) -> Raw:
-    """The same of a pod as JSON has it, volumes of images included; the very same where the server knows all."""
+    """The pod without claims, container restart policies and volumes of images that the server has not.
+
+    The very same where the server knows all. Source: api/pod/util.go dropDisabledFields.
+    """
     raw = with_known_volumes(raw, server)
     claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
     if claims and rules:

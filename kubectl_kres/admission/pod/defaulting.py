@@ -1,15 +1,17 @@
-"""What the API server fills when it decodes a pod: requests from limits, pod level from containers."""
+"""What the API server fills when it decodes a pod: requests from limits, pod level from containers; what it drops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Put, change, draft_pod, round_up
 from kubectl_kres.admission.base.resource_names import is_huge_page, is_pod_level, may_overcommit
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.provenance.journal import Entry, Source
 
 
@@ -76,3 +78,49 @@ def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
     for name, limit in pod.limits.items():
         if name not in pod.requests and is_pod_level(name):
             yield Put(pod, "requests", name, limit, "pod-level/request-from-limit", at.at(pod.at("limits", name)))
+
+
+def without_unknown(pod: Pod, server: Server) -> Pod:
+    """The pod without claims and container restart policies where the server has none of them.
+
+    The very same where it has them; ``without_gated`` of ``decoding`` does it with the pod as JSON has it.
+
+    Pod-level resources are dropped with the draft, which records it. An update keeps what the stored pod has; that a
+    gate was switched off since is not looked at. Source: api/pod/util.go dropDisabledFields.
+    """
+    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
+    if claims and rules:
+        return pod
+    spec = pod.spec
+    return structs.replace(
+        pod,
+        spec=structs.replace(
+            spec,
+            resource_claims=spec.resource_claims if claims else None,
+            containers=_kept(spec.containers, claims=claims, rules=rules),
+            init_containers=_kept(spec.init_containers, claims=claims, rules=rules, init=True),
+        ),
+    )
+
+
+def _kept(
+    containers: tuple[Container, ...] | None, *, claims: bool, rules: bool, init: bool = False
+) -> tuple[Container, ...] | None:
+    if containers is None:
+        return None
+    result = containers
+    if not claims:
+        result = tuple(
+            structs.replace(container, resources=structs.replace(container.resources, claims=None))
+            if container.resources
+            else container
+            for container in result
+        )
+    if not rules:
+        result = tuple(
+            container
+            if init and container.restart_policy == "Always"
+            else structs.replace(container, restart_policy=None)
+            for container in result
+        )
+    return result

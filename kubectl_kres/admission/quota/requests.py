@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.draft import Draft, draft_pod, parse_list
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import qos
-from kubectl_kres.admission.quota.devices import device_names, device_usage
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, stated_names
 from kubectl_kres.admission.quota.scopes import matches_claim, matches_pod
 from kubectl_kres.admission.quota.usage import (
@@ -64,6 +63,8 @@ def names_of(resource: str, server: Server, extended: Mapping[str, str] | None =
     """Picks the names of a quota that objects of a resource count for. ``extended``: see ``device_names``."""
     special: dict[str, Names] = {"pods": pod_names, "persistentvolumeclaims": claim_names, "services": service_names}
     if resource == RESOURCE_CLAIMS and server.on("DynamicResourceAllocation"):
+        from kubectl_kres.admission.quota.devices import device_names
+
         return lambda hard: device_names(hard, server, extended or {})
     if resource in special:
         return special[resource]
@@ -99,6 +100,8 @@ def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, 
     name = _name(claim.metadata)
     if not server.on("DynamicResourceAllocation"):
         return count_request(RESOURCE_CLAIMS, name)
+    from kubectl_kres.admission.quota.devices import device_usage
+
     usage = device_usage(claim, server, extended or {})
     return QuotaRequest(RESOURCE_CLAIMS, name, usage, names_of(RESOURCE_CLAIMS, server, extended), nowhere)
 

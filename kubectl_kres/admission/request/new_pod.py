@@ -15,14 +15,12 @@ from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_obje
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
-from kubectl_kres.admission.decoding.gated_fields import without_unknown
 from kubectl_kres.admission.limitrange import limitrange_admission, limitrange_object
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
-from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level
-from kubectl_kres.admission.pod.pod_level import validate_pod_level
-from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level, without_unknown
+from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import (
     Quota,
     QuotaRequest,

@@ -14,9 +14,8 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.limitrange import limitrange_object
 from kubectl_kres.admission.pod.defaulting import decoded_draft, default_pod_level
-from kubectl_kres.admission.pod.pod_level import validate_pod_level
 from kubectl_kres.admission.pod.qos import class_of
-from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.admission.quota.requests import pod_request, service_request
 from kubectl_kres.admission.request.immutability import changed

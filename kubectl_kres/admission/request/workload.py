@@ -11,12 +11,11 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable, draft_pod, round_up
 from kubectl_kres.admission.base.field_error import FieldError, forbidden
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, invalid_object
-from kubectl_kres.admission.base.raw_fields import mapping
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
-from kubectl_kres.admission.decoding.gated_fields import with_known_volumes, without_unknown
-from kubectl_kres.admission.pod.pod_level import validate_pod_level
-from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.admission.decoding.gated_fields import with_known_volumes
+from kubectl_kres.admission.pod.defaulting import without_unknown
+from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.quota.requests import count_request, resource_of
 from kubectl_kres.admission.request.new_pod import Policies
@@ -36,7 +35,7 @@ from kubectl_kres.admission.structure.workload_structure import (
 )
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.model.raw import Raw, decoded, mapping
 from kubectl_kres.model.workload import template_in
 
 

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, Slot, parse_list
 from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause, forbidden_object
 from kubectl_kres.admission.pod.aggregate import of_pod
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.model.pod import Container, Node, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Assume, Check, Entry, Source
 from kubectl_kres.quantity import ZERO, Quantity, from_json, kept_text
 

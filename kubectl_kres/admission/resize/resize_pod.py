@@ -18,8 +18,7 @@ from kubectl_kres.admission.request.new_pod import Policies, distinct, mutated, 
 from kubectl_kres.admission.resize.resize_node import check_features, check_node
 from kubectl_kres.admission.resize.resize_rules import PodVersion, resize_errors
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Container, Pod
+from kubectl_kres.model.pod import Container, Node, Pod
 from kubectl_kres.provenance.journal import Entry
 
 

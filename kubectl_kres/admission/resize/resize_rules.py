@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, Slot
 from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, required
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.pod_level import validate_pod_level
 from kubectl_kres.admission.pod.qos import class_of
-from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 
 #: Annotation of a pod that a kubelet runs from a file.

@@ -7,12 +7,11 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, not_supported, required
-from kubectl_kres.admission.base.raw_fields import pointer, text
 from kubectl_kres.admission.base.resource_names import subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import fraction
 from kubectl_kres.admission.structure.placing_structure import selector_errors
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, pointer, text
 from kubectl_kres.quantity import Quantity
 
 _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

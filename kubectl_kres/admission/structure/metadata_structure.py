@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kubectl_kres.admission.base.field_error import FieldError, as_json, invalid, number, required
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, text, texts
 from kubectl_kres.admission.base.resource_names import (
     beginning,
     given_name,
@@ -14,7 +13,7 @@ from kubectl_kres.admission.base.resource_names import (
     subdomain_faults,
 )
 from kubectl_kres.admission.structure.labels import tag_errors
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, text, texts
 
 _NAME, _OWNER = "validation/name", "validation/owner"
 #: Kinds whose names are those of hosts.

@@ -13,11 +13,10 @@ from kubectl_kres.admission.base.field_error import (
     number,
     required,
 )
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text, texts
 from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.structure.labels import label_errors, label_value_faults
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
 
 RULE = "validation/placing"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -15,12 +15,11 @@ from kubectl_kres.admission.base.field_error import (
     required,
     too_long,
 )
-from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text, texts
 from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import address_faults, descending_errors
 from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, items, mapping, pointer, text, texts
 
 _RULE, _CHOICE, _DEADLINE, _NAME = "validation/pod", "validation/choice", "validation/deadline", "validation/name"
 _RESTARTS = ("Always", "OnFailure", "Never")

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text, texts
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.warnings import fraction, hidden_env
 from kubectl_kres.admission.structure.labels import label_value_faults
 from kubectl_kres.admission.structure.pod_structure import whole_containers
 from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
 
 #: What a projected volume takes; bundles and certificates are behind gates that are off.
 _SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken")

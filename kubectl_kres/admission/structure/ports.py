@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.field_error import FieldError, duplicate, invalid, not_supported, number, required
-from kubectl_kres.admission.base.raw_fields import items
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, items
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _RULE = "validation/port"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.admission.base.field_error import FieldError, invalid, not_supported, required
-from kubectl_kres.admission.base.raw_fields import text
 from kubectl_kres.admission.base.resource_names import beginning, label_faults, qualified_faults, subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, key_faults, variable_faults
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, text
 from kubectl_kres.quantity import from_json
 
 RULE = "validation/reference"

@@ -16,9 +16,8 @@ from kubectl_kres.admission.base.field_error import (
     required,
     too_long,
 )
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text, texts
 from kubectl_kres.admission.base.text_rules import descending_errors
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
 
 #: Annotations that fields of the security context have replaced; of a container with its name behind them.
 SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"

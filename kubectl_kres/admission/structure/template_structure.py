@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.field_error import (
     required,
     too_many,
 )
-from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.structure.container_structure import (
@@ -39,7 +38,7 @@ from kubectl_kres.admission.structure.security_structure import (
     system_errors,
 )
 from kubectl_kres.admission.structure.volume_structure import token_errors, volume_errors
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, items, mapping, pointer, text
 
 _NAME, _CONTAINERS, _IMAGE = "validation/name", "validation/containers", "validation/image"
 _CHOICE, _EPHEMERAL = "validation/choice", "validation/ephemeral"

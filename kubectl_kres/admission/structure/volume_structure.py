@@ -15,7 +15,6 @@ from kubectl_kres.admission.base.field_error import (
     required,
     too_long,
 )
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, local_errors
@@ -23,7 +22,7 @@ from kubectl_kres.admission.structure import reference_structure as references
 from kubectl_kres.admission.structure.claim_structure import claim_errors, size_errors
 from kubectl_kres.admission.structure.labels import tag_errors
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
 from kubectl_kres.quantity import from_json
 
 RULE = "validation/volume"

@@ -15,12 +15,11 @@ from kubectl_kres.admission.base.field_error import (
     number,
     required,
 )
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.selectors import selects, shown_selector
 from kubectl_kres.admission.structure.jobs.job_structure import cron_errors, job_errors, own_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
 
 _RULE_ROLLOUT = "validation/rollout"
 _ROLLING, _RECREATE, _ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"

@@ -17,7 +17,7 @@ from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, quotas_in, with_quotas, without_quotas
 from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.assignment import owns
-from kubectl_kres.capsule.rules.pool_quota import pool_of
+from kubectl_kres.model.capsule import pool_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 

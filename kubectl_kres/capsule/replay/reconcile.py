@@ -25,7 +25,6 @@ from kubectl_kres.capsule.rules.amounts import AmountFault, Amounts, readable, t
 from kubectl_kres.capsule.rules.assignment import belongs, is_writable
 from kubectl_kres.capsule.rules.leaving import disassociate, wants_release
 from kubectl_kres.capsule.rules.managed import managed_quota, refused, sync_fault
-from kubectl_kres.capsule.rules.pool_quota import quota_name
 from kubectl_kres.capsule.rules.selection import selected
 from kubectl_kres.capsule.rules.usage import in_use
 from kubectl_kres.capsule.rules.webhooks import refuse_pool
@@ -37,6 +36,7 @@ from kubectl_kres.model.capsule import (
     ResourcePool,
     ResourcePoolClaim,
     ResourcePoolStatus,
+    quota_name,
 )
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota

@@ -13,8 +13,7 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.capsule.rules.allocation import ClaimShare
 from kubectl_kres.capsule.rules.amounts import added, readable
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME
-from kubectl_kres.capsule.rules.pool_quota import MANAGED_LABEL, POOL_LABEL, quota_name
-from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePool
+from kubectl_kres.model.capsule import GROUP, MANAGED_LABEL, POOL_LABEL, VERSION, ResourcePool, quota_name
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ScopeSelector
 from kubectl_kres.provenance.journal import Derive, Source, Term

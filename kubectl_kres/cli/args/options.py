@@ -146,7 +146,7 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
     if value in formats:
         return value
     if "json" in formats and value.startswith(("jsonpath=", "custom-columns=")):
-        from kubectl_kres.cli.output.shaped_output import Shaped
+        from kubectl_kres.cli.output.documents import Shaped
 
         return Shaped(value)
     allowed = ",".join(sorted((*formats, *(("custom-columns", "jsonpath") if "json" in formats else ()))))

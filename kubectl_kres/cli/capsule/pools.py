@@ -28,7 +28,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.capsule import pools as render
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 from kubectl_kres.render.verdict.brief import about
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.unseen import failed_beside, is_whole, unseen_of_pool
@@ -37,8 +37,8 @@ from kubectl_kres.reports.capsule.pool.pool_tree import pool_tree, tree_needs
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.capsule.pool.tenant_view import pool_glimpse
 from kubectl_kres.reports.capsule.simulate.prediction import predicted
+from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.usage_tree import UsageNode
 from kubectl_kres.store.store import Store
 

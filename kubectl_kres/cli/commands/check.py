@@ -11,13 +11,11 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.args.repeat_flags import same_source
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answering, read_yaml
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answering, read_yaml, uncollected
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.checked import scenes
-from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.model.kinds import BY_KIND

@@ -24,37 +24,34 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.alike import Alike
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
-from kubectl_kres.cli.output.shaped_output import Shaped
-from kubectl_kres.cli.run.explainer import Explainer, explainer_of
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
-from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
-from kubectl_kres.render.text import data
-from kubectl_kres.render.verdict import listed
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.system import likeness_of
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.explain.summary import Outline, Outlines
-from kubectl_kres.reports.explain.value_query import narrowed
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
+    from kubectl_kres.cli.output.alike import Alike
+    from kubectl_kres.cli.run.explainer import Explainer
+    from kubectl_kres.cli.simulation.files_applied import FilesApplied
+    from kubectl_kres.model.kinds import Kind
+    from kubectl_kres.render.verdict import listed
     from kubectl_kres.reports.changes.together import Together
+    from kubectl_kres.reports.explain.summary import Outline, Outlines
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 
 
@@ -77,9 +74,18 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
 
 
+def _explainer(kind: Kind | None) -> type[Explainer] | None:
+    """The explainer of a system's kind; None: the command explains the objects itself."""
+    if kind is None or answers_about(kind).explained in {"", "pod", "policy"}:
+        return None
+    from kubectl_kres.cli.run.explainer import explainer_of
+
+    return explainer_of(kind)
+
+
 def _by_value(options: Options, words: tuple[str, ...]) -> Query:
     kind = find(words[0].partition("/")[0]) if words and not options.filenames else None
-    explainer = explainer_of(kind) if kind is not None else None
+    explainer = _explainer(kind)
     result = explainer.by_value(options, words) if explainer is not None else None
     if result is None or options.output == "brief":
         raise UsageError(
@@ -91,12 +97,12 @@ def _by_value(options: Options, words: tuple[str, ...]) -> Query:
 
 def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
     kind = find(words[0].partition("/")[0]) if words else None
-    explainer = explainer_of(kind) if kind is not None else None
+    explainer = _explainer(kind)
     return explainer.choose(options, words) if explainer is not None else None
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
-    explainer = explainer_of(subject.kind)
+    explainer = _explainer(subject.kind)
     if explainer is not None:
         return explainer.needs(store, subject)
     if answers_about(subject.kind).explained == "policy":
@@ -115,15 +121,19 @@ class ExplainPage(Page):
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and what is named is asked about after it."""
         super().__init__(options)
-        self._applied = FilesApplied(options, after_change=after_change)
+        self._applied: FilesApplied | None = None
+        if options.filenames:
+            from kubectl_kres.cli.simulation.files_applied import FilesApplied
+
+            self._applied = FilesApplied(options, after_change=after_change)
         self._words: list[str] = []
         self._blocks = 0
         self._lined = False
         self._left_out: tuple[str, ...] = ()
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
-        self._rows = listed.Rows()
-        self._alike = Alike[Explanation]()
+        self._rows: listed.Rows | None = None
+        self._alike: Alike[Explanation] | None = None
         self._table: listed.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
@@ -131,7 +141,7 @@ class ExplainPage(Page):
 
     def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
         """The answers; of several objects of files also whether they fit together."""
-        if self.options.filenames and not (self.options.selector or self.options.container or self.options.question):
+        if self._applied and not (self.options.selector or self.options.container or self.options.question):
             self._applied.read(source, given)
         yield from super().run(frame, source, given, tally)
         together = self._together
@@ -146,6 +156,8 @@ class ExplainPage(Page):
     def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
         """The turn with what its objects are judged by."""
         applied = self._applied
+        if applied is None:
+            return turn
         if (
             applied.files is not None
             and applied.files.several
@@ -163,7 +175,7 @@ class ExplainPage(Page):
         self._left_out += turn.found.left_out
         read, turn = turn, self._with_files(turn)
         for subject in turn.found.subjects:
-            explainer = explainer_of(subject.kind)
+            explainer = _explainer(subject.kind)
             if explainer is not None:
                 yield from self._explained(explainer, turn if explainer.judges_files else read, subject, tally)
                 continue
@@ -217,7 +229,9 @@ class ExplainPage(Page):
         rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
         kinds = {subject.kind.qualified for subject in by_ref.values()}
-        if self._table is None:
+        if self._table is None and rows:
+            from kubectl_kres.render.verdict import listed
+
             wide = self.options.output == "wide"
             cut = self.width if is_terminal() and not wide else 0
             self._table, self._plain = listed.PrintedTable(width=cut, wide=wide, color=self.color), kinds
@@ -226,7 +240,8 @@ class ExplainPage(Page):
         def name(ref: ObjectRef) -> str:
             return named(by_ref[ref]) if several and ref in by_ref else ref.name
 
-        yield from self._table.lines([row for _, row in rows], name, more=more)
+        if self._table is not None:
+            yield from self._table.lines([row for _, row in rows], name, more=more)
         for answered in answers:
             if answered.row is None:
                 yield from answered.lines()
@@ -243,7 +258,7 @@ class ExplainPage(Page):
         if self._brief(many=turn.many):
             outline = self._outline(turn, subject)
             self._line(verdict_word(outline.verdict)[0])
-            return outline, self._row(subject, outline, partial(self._rows.row, outline))
+            return outline, self._row(subject, outline, partial(self._outline_row, outline))
         options = self.options
         if options.output in DOCUMENTS:
             return self._document(turn, subject)
@@ -256,10 +271,16 @@ class ExplainPage(Page):
 
     def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
+        from kubectl_kres.cli.output.alike import Alike
+        from kubectl_kres.cli.output.documents import Shaped
+        from kubectl_kres.render.text import data
+        from kubectl_kres.reports.common.system import likeness_of
+        from kubectl_kres.reports.explain.value_query import narrowed
+
         options = self.options
         drawn = turn.many and options.output == "json" and not (options.watch or isinstance(options.output, Shaped))
         like = likeness_of(turn.store, subject, turn.ask) if drawn else None
-        known = self._alike.known(like) if like is not None else None
+        known = self._alike.known(like) if like is not None and self._alike is not None else None
         if known is not None:
             return known[0], Answered(subject, known[1])
         explanation = explain(turn.store, subject, turn.ask)
@@ -268,6 +289,7 @@ class ExplainPage(Page):
         if like is None or any(unseen.required for unseen in explanation.unseen):
             return explanation, Answered(subject, report)
         item = data.item(report)
+        self._alike = self._alike or Alike()
         self._alike.learn(like, explanation, item)
         return explanation, Answered(subject, item)
 
@@ -279,8 +301,17 @@ class ExplainPage(Page):
 
     def _outline(self, turn: AnswerTurn, subject: Subject) -> Outline:
         if self._outlines is None or self._outlines[0] is not turn.store:
+            from kubectl_kres.reports.explain.summary import Outlines
+
             self._outlines = turn.store, Outlines(turn.store, turn.ask)
         return self._outlines[1].outline(subject)
+
+    def _outline_row(self, outline: Outline) -> listed.Row:
+        if self._rows is None:
+            from kubectl_kres.render.verdict import listed
+
+            self._rows = listed.Rows()
+        return self._rows.row(outline)
 
     def _policy(self, turn: AnswerTurn, subject: Subject) -> tuple[PolicyExplanation, Answered]:
         """Of what bounds pods, or is counted beside them; loaded for that alone."""

@@ -15,9 +15,9 @@ from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Optio
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.fleet.answer import answer_line
 from kubectl_kres.cli.fleet.reports import REPORTS, summed_by
+from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
-from kubectl_kres.cli.output.progress import Progress
+from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, colored, put, width
 from kubectl_kres.cli.output.signals import Ended
 from kubectl_kres.cli.program import FLEET_WORKER
 from kubectl_kres.errors import UsageError

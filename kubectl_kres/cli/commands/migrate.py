@@ -13,7 +13,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.data import to_yaml
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 from kubectl_kres.reports.changes.migration import (
     Migration,
     Verification,

@@ -18,13 +18,12 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.args.repeat_flags import same_source
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, each_pod, read_yaml
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import complete
-from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND

@@ -25,15 +25,14 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.args.target_version import described
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
+from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
+from kubectl_kres.cli.run.run_loop import uncollected
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.simulation.steps import Wanted, given_steps, is_left_out, not_played, placed, uncounted
-from kubectl_kres.cli.source.object_source import ObjectSource
-from kubectl_kres.cli.source.open_source import opened
-from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.cli.source.object_source import ObjectSource, moment, opened
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
@@ -43,9 +42,8 @@ from kubectl_kres.reports.changes.compare import compared, report_of
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean

@@ -10,11 +10,11 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import may_i, say
-from kubectl_kres.cli.output.progress import Progress, WaitingNotice
-from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.cli.output.printer import Progress, WaitingNotice
+from kubectl_kres.cli.run.run_loop import uncollected
+from kubectl_kres.cli.source.object_source import moment
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,

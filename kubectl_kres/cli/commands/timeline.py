@@ -16,11 +16,10 @@ from kubectl_kres.cli.args.options import (
     WATCH,
     Options,
 )
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, each_pod
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import UsageError, on_one_line

@@ -31,7 +31,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _shown(options: Options, words: tuple[str, ...]) -> int:
     """Loads what the screens need and shows them; what takes time comes after the first frame."""
-    from kubectl_kres.cli.source.open_source import excluding
+    from kubectl_kres.cli.source.object_source import excluding
 
     excluding(options)
     monochrome = _monochrome(options)

@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.options import CLIENT, OUTPUT, RBAC, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -46,7 +46,7 @@ def _rbac(options: Options, words: tuple[str, ...]) -> int:
     if options.output in {"text", "yaml"}:
         print("\n".join(rbac.lines(roles, words)))
         return 0
-    from kubectl_kres.cli.output.printer import dump  # --client must stay fast
+    from kubectl_kres.cli.output.documents import dump  # --client must stay fast
 
     print(dump({"apiVersion": "v1", "kind": "List", "items": roles}, options.output), end="")
     return 0
@@ -88,7 +88,7 @@ def _print(output: str, server: Mapping[str, Any]) -> None:
     if output == "text":
         print("\n".join(_lines(document)))
         return
-    from kubectl_kres.cli.output.printer import dump  # --client must stay fast
+    from kubectl_kres.cli.output.documents import dump  # --client must stay fast
 
     print(dump(document, output), end="")
 

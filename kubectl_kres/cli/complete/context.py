@@ -12,7 +12,7 @@ from kubectl_kres.cli.args.flags import CommandLine
 from kubectl_kres.cli.args.options import SHARED, OneOf, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.complete.cursor import FILES, FOLDERS, Completion, CompletionContext
-from kubectl_kres.cli.program import ALIASES, COMMANDS, Program
+from kubectl_kres.cli.program import Program, aliases, commands
 from kubectl_kres.cli.system import systems
 
 #: Stands for the word at the cursor: no word that is typed holds a NUL.
@@ -36,7 +36,7 @@ def find(words: Sequence[str]) -> CompletionContext:
         if line.words in {(), (_HERE,)}:
             return _outside(line, rest, typed, shared)
         name, *own = line.words
-        command = program.get_command(ctx, ALIASES.get(name, name))
+        command = program.get_command(ctx, aliases().get(name, name))
         if not isinstance(command, Command):
             return CompletionContext(typed)
         if own[-1:] == [_HERE]:
@@ -127,7 +127,7 @@ def _choices(flag: click.Option, command: Command | None) -> Iterable[str]:
 
 
 def _commands() -> tuple[Completion, ...]:
-    return tuple(Completion(name, about) for name, (_, about) in COMMANDS.items())
+    return tuple(Completion(name, about) for name, (_, about) in commands().items())
 
 
 def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:

@@ -14,7 +14,7 @@ from kubectl_kres.cli.args.target_version import described
 from kubectl_kres.cli.fleet.reports import plan_of, summary_of
 from kubectl_kres.cli.run.run_loop import Frame
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.source.open_source import opened
+from kubectl_kres.cli.source.object_source import opened
 from kubectl_kres.errors import Exit, KresError
 from kubectl_kres.fleet.rows import Summary, written
 from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of

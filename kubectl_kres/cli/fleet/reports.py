@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Final, cast
 
-from kubectl_kres.cli.program import COMMANDS
+from kubectl_kres.cli.program import module_of
 from kubectl_kres.cli.run.run_loop import Plan
 from kubectl_kres.cli.system import FleetReport, systems
 from kubectl_kres.fleet.rows import Summary
@@ -36,4 +36,4 @@ def summed_by(report: str) -> tuple[str, ...]:
 
 def plan_of(report: str) -> Plan:
     """What makes the query of the report's command."""
-    return cast("Plan", import_module(COMMANDS[report][0]).plan)
+    return cast("Plan", import_module(module_of(report)).plan)

@@ -24,7 +24,7 @@ from kubectl_kres.errors import (
     Unauthenticated,
     Unreachable,
 )
-from kubectl_kres.render.text.escape import capped, plain
+from kubectl_kres.render.text.line import capped, plain
 
 #: Of several objects' codes the first of these that occurs is the run's.
 _ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)

@@ -1,23 +1,17 @@
-"""Standard output: colour or not, how wide, and documents in JSON or YAML."""
+"""Standard output (colour or not, how wide, names of objects), and the line of progress that makes way for it."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
-from functools import partial
-from tempfile import SpooledTemporaryFile
-from typing import Any, Self, TextIO
+import time
+from collections.abc import Iterable
+from typing import ClassVar
 
-import msgspec
-
-from kubectl_kres.cli.output.progress import Progress
-from kubectl_kres.cli.output.shaped_output import Shaped
-from kubectl_kres.render.text import data
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.render.text.line import plain
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.store import Origin
 
 #: Formats that are one document.
 DOCUMENTS = ("json", "yaml")
@@ -27,10 +21,6 @@ WIDTH = 80
 
 #: No line is longer.
 _UNBROKEN = 1 << 20
-
-#: Items of a document stay in memory up to this size.
-_IN_MEMORY = 8 << 20
-_PIECE = 1 << 16
 
 
 def colored(choice: str) -> bool:
@@ -86,55 +76,67 @@ def named(subject: Subject) -> str:
     return plain(f"{kind.names[1]}{f'.{kind.group}' if kind.group else ''}/{subject.ref.name}")
 
 
-def dump(document: Mapping[str, Any], output: str) -> str:
-    """A document as JSON or YAML, with a newline at its end, or in the user's form."""
-    if isinstance(output, Shaped):
-        return output.of(msgspec.json.decode(msgspec.json.encode(document)))
-    return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
+#: Seconds of silence, and between two updates.
+_SILENT = 0.5
+_EVERY = 0.1
+#: Seconds between two words about a server that asks to wait, and those of a wait that is worth none.
+_AGAIN, _BRIEF = 15.0, 0.5
 
 
-class Items:
-    """The items of one document. They wait on disk if they are many, since what stands before them is known last."""
+class Progress:
+    """One line on stderr that is written over and, in the end, wiped out. Threads may share it."""
 
-    def __init__(self, output: str) -> None:
-        self._output = output
-        self._file: SpooledTemporaryFile[str] | None = None
-        #: Those of a form of the user's, which looks at all of them at once.
-        self._shaped: list[Any] = []
+    #: The one whose line stands on the terminal now.
+    _standing: ClassVar[Progress | None] = None
 
-    def __enter__(self) -> Self:
-        return self
+    def __init__(self) -> None:
+        self._shown = False
+        self._began = time.monotonic()
+        self._next = self._began + _SILENT
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
 
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+    @classmethod
+    def wipe(cls) -> None:
+        """Make room for what is printed next, which may go to the same terminal."""
+        if cls._standing is not None:
+            cls._standing.clear()
 
-    def add(self, item: Any) -> None:
-        """Append an item; for JSON it may be drawn already, as ``data.Item``."""
-        if isinstance(self._output, Shaped):
-            self._shaped.append(msgspec.to_builtins(item))
+    def read(self, what: str, count: int, remaining: int = 0) -> None:
+        """So many objects were read. ``remaining``: how many follow; 0: the server does not say."""
+        if self._terminal:
+            of = f" of about {count + remaining:,}" if remaining else ""
+            passed = time.monotonic() - self._began
+            self.show(f"reading {what}: {count:,}{of}" + (f", {count / passed:,.0f}/s" if passed > 0 else ""))
+
+    def show(self, text: str) -> None:
+        """Show ``text`` instead of what was shown, if it is time."""
+        now = time.monotonic()
+        if self._terminal and now >= self._next:
+            self._next = now + _EVERY
+            self._shown = True
+            Progress._standing = self
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Leave nothing on the terminal."""
+        if self._shown:
+            self._shown = False
+            Progress._standing = None
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class WaitingNotice:
+    """Says that the server asks to wait, once in a while: at once, since nothing else moves meanwhile."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, code: int, seconds: float) -> None:
+        """A wait of so many seconds begins."""
+        now = time.monotonic()
+        if now < self._next or seconds < _BRIEF:
             return
-        if self._output == "yaml":
-            text = data.to_yaml([msgspec.to_builtins(item)])
-        else:
-            drawn = item if isinstance(item, data.Item) else data.item(item)
-            text = f",\n{drawn.text}" if self._file else drawn.text
-        if self._file is None:
-            self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
-        self._file.write(text)
-
-    def write(self, kind: str, origin: Origin, *, complete: bool, file: TextIO | None = None) -> None:
-        """The document, on standard output if no file is given."""
-        head = data.document(kind, self._shaped, origin, complete=complete)
-        if self._file is None:
-            print(dump(head, self._output), end="", file=file)
-            return
-        del head["items"]
-        before, after = ("items:\n", "")
-        if self._output == "json":
-            before, after = ',\n  "items": [\n', "\n  ]\n}\n"
-        print(dump(head, self._output).removesuffix("\n}\n"), end=before, file=file)
-        self._file.seek(0)
-        for piece in iter(partial(self._file.read, _PIECE), ""):
-            print(piece, end="", file=file)
-        print(end=after, file=file)
+        self._next = now + _AGAIN
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        say(f"the server is busy ({code}) and asks to wait {seconds:g} s between tries; reading goes on")

@@ -1,12 +1,14 @@
 """How a command answers: what it asks about, a report of each object, and the text of each report.
 
-A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``following`` does so again and again.
+A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``cli.watch`` does so again and again.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
@@ -14,14 +16,11 @@ import click
 from kubectl_kres.cli.args.arguments import asked
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import ServerOf, described
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output.printer import DOCUMENTS, colored, named, put, width
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import Found, chosen
-from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.source.open_source import opened
-from kubectl_kres.cli.uncollected import uncollected
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment, opened
 from kubectl_kres.errors import Forbidden
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -29,6 +28,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
+    from kubectl_kres.cli.output.documents import Items
     from kubectl_kres.render.verdict.brief import Brief
 
 
@@ -172,10 +172,10 @@ def answer(options: Options, query: Query) -> int:
     tally = Tally(options, say)
     drawn: list[Answered] = []
     # What answers leave behind holds no cycles worth looking for.
-    with uncollected(), Items(options.output) as items, opened(options, query.unread) as (source, given):
+    with uncollected(), _document(options.output) as document, opened(options, query.unread) as (source, given):
         for answered in page.run(frame, source, given, tally):
-            if options.output in DOCUMENTS:
-                items.add(answered.report)
+            if document is not None:
+                document.add(answered.report)
             elif options.output == "name" and answered.subject is not None:
                 put((named(answered.subject),))
             elif page.tabled:
@@ -186,12 +186,21 @@ def answer(options: Options, query: Query) -> int:
                 drawn.append(answered)
             else:
                 put(answered.lines())
-        if options.output not in DOCUMENTS:
+        if document is None:
             put(page.table(drawn))
             put(page.closing(tally))
         elif not tally.barren:
-            items.write(page.kind, source.store.origin, complete=tally.complete)
+            document.write(page.kind, source.store.origin, complete=tally.complete)
         return tally.code(source)
+
+
+def _document(output: str) -> AbstractContextManager[Items | None]:
+    """What takes in the reports where one document is asked for."""
+    if output not in DOCUMENTS:
+        return nullcontext()
+    from kubectl_kres.cli.output.documents import Items
+
+    return Items(output)
 
 
 #: What a command asks, out of its flags and the other words. Raises UsageError for flags that do not go together.
@@ -201,3 +210,15 @@ Plan = Callable[[Options, tuple[str, ...]], Query]
 def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """The function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without garbage collection, which takes half of the time where a whole cluster is held, and finds nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

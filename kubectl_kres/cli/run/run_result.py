@@ -14,7 +14,6 @@ from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.errors import ClusterError, Exit, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 
 T = TypeVar("T")
 
@@ -165,6 +164,8 @@ class Tally:
 
 def _absent(source: ObjectSource) -> list[str]:
     """The namespaces that were asked about and do not exist."""
+    from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
+
     result = []
     for name in filter(None, source.namespaces):
         source.fill(namespace_needs(source.store, name))

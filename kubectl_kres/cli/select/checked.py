@@ -22,10 +22,10 @@ from kubectl_kres.reports.check.needs import check_needs, cluster_needs, lacking
 from kubectl_kres.reports.check.of_store import makers, unmade
 from kubectl_kres.reports.check.refused.rollout import ROLLED
 from kubectl_kres.reports.check.scene import Scene, Tries
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unseen
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unseen
-from kubectl_kres.reports.pod.needs import SCALED, controller, needs
+from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs

@@ -15,8 +15,8 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.common.explanation import unread, unseen
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.unseen import unread, unseen
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs, owner_needs

@@ -17,16 +17,14 @@ from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
 from kubectl_kres.reports.common.nodes import ALL_PODS
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
-from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -381,6 +379,8 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
     faults = [missing(source.store, subject) for subject in group]
     cluster_error = next((fault for fault in faults if not isinstance(fault, NotFound)), faults[0])
     if isinstance(cluster_error, NotFound) and len(group) == 1 and not cluster_error.hint:
+        from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
+
         space = group[0].ref.namespace
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
@@ -486,7 +486,7 @@ def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
         if isinstance(item, Pod):
             origin = origin_of(item)
         elif isinstance(item, Workload) and subject.raw is None:
-            origin = origin_of_workload(ref.kind, item)
+            origin = origin_of_workload(store, ref.kind, item)
         if origin is not None:
             if origin in met:
                 continue

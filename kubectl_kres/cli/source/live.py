@@ -10,10 +10,9 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.progress import Progress, WaitingNotice
-from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.cli.output.printer import Progress, WaitingNotice
+from kubectl_kres.cli.source.object_source import Input, moment
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.connection.whoami import whoami
@@ -175,6 +174,8 @@ class LiveSource:
             )
         finally:
             progress.clear()
+        if not self.store.origin.version:
+            self.version()  # what there is to ask next depends on it, and it was asked for before
         self._given.lay_over(self.store)
 
     def fill_along(self, needs: Iterable[Need]) -> None:

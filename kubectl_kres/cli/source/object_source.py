@@ -1,27 +1,26 @@
-"""What a source of objects is, and what ``-f`` named beside it."""
+"""What a source of objects is, how the one that flags choose is opened, and what ``-f`` named beside it."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton_config import CONFIG_NAMES
+from kubectl_kres.model.tekton_config import NAMESPACE as TEKTON_NAMESPACE
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
-from kubectl_kres.tekton.base.config import NAMESPACE as TEKTON_NAMESPACE
+from kubectl_kres.store.store import Kept, Origin, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
-
-#: The ConfigMaps that configure Tekton.
-CONFIG_NAMES = (INFO, DEFAULTS, FLAGS)
 
 
 class ObjectSource(Protocol):
@@ -166,3 +165,57 @@ def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
             f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint
         )
     return manifests
+
+
+_HINT = "--offline explains the files by themselves"
+
+
+def excluding(options: Options) -> None:
+    """Raises UsageError for sources that exclude each other."""
+    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other")
+
+
+@contextmanager
+def opened(
+    options: Options, unread: Collection[str] = (), lean: Kept | None = None
+) -> Iterator[tuple[ObjectSource, Input]]:
+    """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
+
+    ``unread``: kinds that need not be kept of a snapshot. ``lean``: what is kept of objects, by kind.
+
+    Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
+    """
+    excluding(options)
+    if options.offline and not options.filenames:
+        raise UsageError("--offline needs the files to read, given with -f")
+    if options.recursive and not options.filenames:
+        raise UsageError("-R goes with -f DIR")
+    try:
+        source, given = _choose(options, unread, lean or {})
+        source.store.lean.update(lean or {})
+        try:
+            yield source, given
+        finally:
+            for warning in source.warnings:
+                say(f"Warning: {warning}")
+    except (ConfigError, Unreachable, TimedOut) as error:
+        if options.filenames and not error.hint:
+            error.hint = _HINT
+        raise
+
+
+def _choose(options: Options, unread: Collection[str], lean: Kept) -> tuple[ObjectSource, Input]:
+    if options.offline or options.demo or options.snapshot:
+        from kubectl_kres.cli.source.offline import open_held
+
+        return open_held(options, unread, lean)
+    from kubectl_kres.cli.source.live import open_live  # a quarter of a second
+
+    return open_live(options)
+
+
+def moment() -> str:
+    """Now, as Kubernetes writes times: RFC 3339 in UTC, whole seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

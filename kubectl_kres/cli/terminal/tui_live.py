@@ -8,11 +8,11 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.args.selector import labels_match
 from kubectl_kres.cli.args.target_version import described
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.complete.names import entries
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import read_yaml
 from kubectl_kres.cli.source.live import connected
+from kubectl_kres.cli.source.object_source import moment
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.cluster.watch.feed import Feed

@@ -6,9 +6,9 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.args.selector import labels_match
 from kubectl_kres.cli.args.target_version import described
-from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import read_yaml
+from kubectl_kres.cli.source.object_source import moment
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.store import Store

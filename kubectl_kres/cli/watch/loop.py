@@ -12,18 +12,18 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
-from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import lines, say
-from kubectl_kres.cli.output.printer import DOCUMENTS, Items, named
+from kubectl_kres.cli.output.printer import DOCUMENTS, named
 from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, framed
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.source.live import open_live
-from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.cli.source.object_source import Input, moment
 from kubectl_kres.cli.watch.watched_source import Followed
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import ClusterError, Exit, UsageError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.text.escape import capped, plain
+from kubectl_kres.render.text.line import capped, plain
 from kubectl_kres.reports.common.record import steady
 
 #: Seconds between two looks for changes, and at least between two answers: changes seldom come alone.

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_kres.manifests.system import ManifestSystem, Raw
 from kubectl_kres.model.tekton import GROUP
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
+from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
 
 
 class TektonManifests(ManifestSystem):

@@ -9,7 +9,7 @@ from kubectl_kres.render.capsule.claims import asks_words
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.render.verdict.words import PARTLY
+from kubectl_kres.render.verdict.headline import PARTLY
 from kubectl_kres.reports.capsule.claim.sizing import SizedPool, Sizing
 from kubectl_kres.reports.common.resource_lists import listed
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.render.text.system import RenderSystem
-from kubectl_kres.reports.capsule.common.managed_by import MANAGER
+from kubectl_kres.reports.capsule.system import MANAGER
 from kubectl_kres.reports.common.explanation import Explanation
 
 #: What it means that the server has no pools.

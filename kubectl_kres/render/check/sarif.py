@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from kubectl_kres import __version__
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.registry import RULES
 

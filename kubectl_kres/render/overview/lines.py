@@ -13,7 +13,7 @@ from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.words import PARTLY
+from kubectl_kres.render.verdict.headline import PARTLY
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system_parts import Severity

@@ -12,7 +12,7 @@ from kubectl_kres.render.text.steps import own, shown_source
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.words import PARTLY, message_of, partly
+from kubectl_kres.render.verdict.headline import PARTLY, message_of, partly
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3

@@ -7,19 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
-from kubectl_kres.render.text.columns import columns
-from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
-from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict.headline import at_maximum, counted, headline
+from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, tables, title
+from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
-from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.common.nodes import NodeRoom
-from kubectl_kres.reports.explain import value_query as asked
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
 
@@ -48,6 +43,8 @@ def lines(
 
     Raises UsageError where they name nothing. Lines of ours keep to ``width``; the server's own sentences are not cut.
     """
+    if question or container:
+        from kubectl_kres.reports.explain import value_query as asked
     if question:
         container_values, value = asked.value(explanation, question, container)
         result: Iterator[Line] = answer(container_values, value, width)
@@ -295,7 +292,7 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
         ("warn", "or: ", list(explanation.verdict.others)),
         ("warn", "Warning: ", list(explanation.warnings)),
         ("quiet", "assumed: ", [assumption.text for assumption in explanation.assumptions]),
-        ("bad", "not seen: ", [unseen_text(unseen) for unseen in explanation.unseen]),
+        ("bad", "not seen: ", list(_not_seen(explanation))),
     ]  # fmt: skip
     groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
     if any(texts for _, _, texts in groups):
@@ -303,6 +300,13 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
     for tone, label, texts in groups:
         for remark in texts:
             yield from toned(tone, wrapped(remark, width, first=label, rest="  "))
+
+
+def _not_seen(explanation: Explanation) -> Iterator[str]:
+    if explanation.unseen:
+        from kubectl_kres.render.text.remarks import unseen_text
+
+        yield from map(unseen_text, explanation.unseen)
 
 
 def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
@@ -319,6 +323,8 @@ def node_lines(rooms: Sequence[NodeRoom], width: int) -> Iterator[Line]:
     """An empty line, heads and a row for each resource; nothing if there is nothing."""
     if not rooms:
         return
+    from kubectl_kres.render.text.columns import columns
+
     yield [("", "")]
     known = rooms[0].enough is not None
     heads = ["nodes", "ASKS FOR", "REQUESTED", "LARGEST FREE", "LARGEST NODE", "ENOUGH ON"]

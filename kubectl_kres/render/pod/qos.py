@@ -8,7 +8,7 @@ from kubectl_kres.render.pod.cgroups import amount, tree
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.render.verdict.words import partly
+from kubectl_kres.render.verdict.headline import partly
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.qos.qos_report import Culprit, Quality, Score

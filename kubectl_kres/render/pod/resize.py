@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.base.outcome import QuotaCharge
 from kubectl_kres.render.text.line import Line, Tone, draw, row, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.verdict.headline import PARTLY
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.render.verdict.words import PARTLY
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize.resize_report import Resize
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.headline import at_maximum, counted
+from kubectl_kres.render.verdict.headline import at_maximum, counted, message_of, partly, verdict_word
 from kubectl_kres.render.verdict.remedy import do_lines
-from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.quota.fit import Fit

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.render.text.values import tables
+from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
+from kubectl_kres.render.verdict.headline import PARTLY, blind, partly, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.render.verdict.words import PARTLY, blind, partly, verdict_word
 from kubectl_kres.reports.common.explanation import Demand, Explanation
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation

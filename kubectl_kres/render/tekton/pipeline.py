@@ -9,9 +9,9 @@ from kubectl_kres.render.tekton.taskrun import time_text
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
+from kubectl_kres.render.verdict.headline import message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
-from kubectl_kres.render.verdict.words import message_of, verdict_word
 from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask, of_task
 from kubectl_kres.tekton.pipeline.refused_runs import RUNS
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.provenance.problem import Problem, TooMuch
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
-from kubectl_kres.tekton.base.result import Problem, TooMuch
 
 _INDENT = " " * 8
 #: Where the run itself is refused.

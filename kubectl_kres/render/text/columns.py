@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 
 _GAP = 2
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 from kubectl_kres.store.store import Origin
 
 API_VERSION = "kres/v1alpha1"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.text.line import plain
 
 #: A step of a path: the values that one value leads to.
 Step = Callable[[Any], Iterator[Any]]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source
-from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.text.line import Line, toned, wrapped
 
 _INDENT = " " * 8
@@ -50,6 +49,8 @@ def _texts(entry: Entry) -> Iterator[str]:
         return
     if entry.source is not None:
         yield entry.source.field if own(entry.rule) and entry.source.field else shown_source(entry.source)
+    from kubectl_kres.provenance.rules import RULES
+
     field = entry.source.field.rpartition("[")[0].rpartition(".")[2] if entry.source is not None else ""
     for code in (entry.rule, _TAKEN_FROM.get((entry.rule, field))):
         rule = RULES.get(code or "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.text.line import clipped
 from kubectl_kres.reports.rollout.room import short_by
 
@@ -60,6 +59,8 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
     if finding.text:
         where = f"{value}: " if finding.rule == "quantity/unparsable" else ""
         return clipped(f"{where}{finding.text}", _LONGEST)
+    from kubectl_kres.provenance.rules import RULES
+
     title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
     return f"{value}: {title}" if finding.path else title
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.text.escape import cells
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, shown, size
-from kubectl_kres.render.verdict.headline import why
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.text.line import Line, Tone, cells, clipped, draw, shown, size
+from kubectl_kres.render.verdict.headline import verdict_word, why
 from kubectl_kres.reports.explain.summary import Outline
 
 HEADS = ("NAMESPACE", "NAME", "READY", "QOS", "OUTCOME", "WHY")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.reports.policing.needs import deciding_needs, parameter_needs
+from kubectl_kres.reports.policing.system import deciding_needs, parameter_needs
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.coverage import Need

@@ -13,11 +13,12 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import TaskRun, TaskRunStatus
+from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.changes.compare import resized_values, shown_pod
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.tekton.config import NAMES, configuration_needs
+from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.reports.tekton.needs import tekton_needs
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
@@ -43,7 +44,7 @@ def concerns_runs(steps: Iterable[tuple[str, str]]) -> bool:
 
 
 def _configures(kind: str, name: str) -> bool:
-    return kind == "ConfigMap" and name in NAMES
+    return kind == "ConfigMap" and name in CONFIG_NAMES
 
 
 def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[Need]:

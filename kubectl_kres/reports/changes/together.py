@@ -14,9 +14,8 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Settle, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out

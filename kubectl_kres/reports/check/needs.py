@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.reports.capsule.common.needs import pools_needs
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.denied import KINDS, denied_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -11,8 +11,9 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs, lacking
 from kubectl_kres.reports.check.scene import Scene, Tries
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs

@@ -19,18 +19,16 @@ from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.changes.together import Together
 from kubectl_kres.reports.check.finding import EVERY
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.effective_policies import Known, demands, policies
 from kubectl_kres.reports.common.explanation import Demand, Unseen, Verdict
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
-from kubectl_kres.reports.pod.must_specify import demands
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
-from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 from kubectl_kres.store.store import Store

@@ -1,8 +1,8 @@
-"""The policies of a namespace out of a store, and what is not known about them."""
+"""The policies of a namespace out of a store, what they demand to be stated, and what is not known about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -11,12 +11,15 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, concerned
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import counts_by_class
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.store.store import Store
 
 
@@ -199,3 +202,39 @@ def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] 
 def selects_priority(quota: ResourceQuota) -> bool:
     """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
     return any(requirement.scope_name == "PriorityClass" for requirement in requirements(quota.spec))
+
+
+def demands(quotas: Sequence[Quota], limits: Iterable[Limits]) -> Iterator[Demand]:
+    """The rule of each quota that has it, for any pod in its scopes; ``unfilled``: names without a default."""
+    filled = set(_filled(limits))
+    for quota in quotas:
+        names = tuple(sorted(MUST_SPECIFY & set(quota.hard)))
+        if names:
+            yield Demand(quota.name, names, tuple(name for name in names if name not in filled))
+
+
+def _filled(limits: Iterable[Limits]) -> Iterator[str]:
+    """The names of quotas that the defaults of LimitRanges state for a container. A limit becomes the request, too."""
+    for limit in limits:
+        for item in limit.items:
+            if item.type == "Container":
+                yield from (f"limits.{name}" for name in item.default)
+                for name in {*item.default, *item.default_request}:
+                    yield from (f"requests.{name}", name)
+
+
+def demands_of(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Demand]:
+    """The rule of each quota that concerns a pod, with the containers that fail it; none where it is lifted.
+
+    Source: evaluator/core/pods.go Constraints.
+    """
+    if request.containers is None:
+        return
+    for quota in concerned(request, quotas):
+        names = tuple(sorted(MUST_SPECIFY & set(quota.hard)))
+        lacking = {
+            name: tuple(sorted({container for container, stated in request.containers if name not in stated}))
+            for name in names
+        }
+        if names:
+            yield Demand(quota.name, names, lacking={name: who for name, who in lacking.items() if who})

@@ -1,9 +1,9 @@
-"""The answer of ``explain``: structs that the text, JSON and screens are made from."""
+"""The answer of ``explain``: structs that the text, JSON and screens are made from; what it could not read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
@@ -15,6 +15,8 @@ from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system_parts import PoolTrail, TektonPart
+from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Store
 
 
 class LastEdit(Record, frozen=True):
@@ -295,3 +297,25 @@ class Explanation(Record, frozen=True):
     spare: tuple[Spare, ...] = ()
     state: str = ""
     autoscaled: Autoscaled | None = None
+
+
+def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
+    """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty."""
+    for need in needs:
+        coverage = store.covered(need)
+        if not coverage.known:
+            yield unseen(need, coverage)
+
+
+def unseen(need: Need, coverage: Coverage) -> Unseen:
+    """A need that the store does not have all of."""
+    return Unseen(
+        need.kind,
+        coverage.state,
+        need.namespace,
+        need.name,
+        coverage.message,
+        need.required,
+        reason=coverage.reason if coverage.state == "failed" else "",
+        hint=coverage.hint,
+    )

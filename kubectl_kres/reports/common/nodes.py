@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from kubectl_kres.admission.base.draft import Unparsable, draft_pod
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into, of_pod
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import SCHEDULED, Pod
+from kubectl_kres.model.pod import SCHEDULED, Node, Pod
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.store.coverage import Need

@@ -1,4 +1,4 @@
-"""How many pods a workload wants and has, and how many more a rolling update needs for a while."""
+"""How many pods a workload wants and has, which are its newest, and how many more a rolling update needs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import re
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.pod_places import KINDS
 from kubectl_kres.model.workload import Strategy, Workload
+from kubectl_kres.reports.common.owned import owned_by, sole_replica_set
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.store.store import Store
 
 _PERCENT = re.compile(r"[0-9]{1,6}%")
 _DEFAULT = "25%"
@@ -78,6 +79,8 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             parallel = _parallel(workload)
             return Replicas(parallel, status.running_pods, resting="" if parallel else resting(workload))
         case _:
+            from kubectl_kres.model.pod_places import KINDS
+
             # Of a kind that makes pods elsewhere, the part that was asked about.
             return Replicas(wanted, status.replicas) if kind in KINDS else None
 
@@ -180,3 +183,51 @@ def scaled(text: int | str, total: int, *, up: bool) -> int:
         raise UsageError(f'"{text}" is neither a count nor a percentage', hint="maxSurge is written as 2 or 25%")
     part = int(text[:-1]) * total
     return -(-part // 100) if up else part // 100
+
+
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
+    """As ``replicas_of``, with whether pods are being refused. Raises what that raises."""
+    replicas = replicas_of(kind, workload)
+    if replicas is None:
+        return None
+    newest = newest_set(store, workload) if kind == "Deployment" else None
+    if newest is not None:
+        # The Deployment's own count may come later.
+        replicas = structs.replace(replicas, updated=newest.status.replicas)
+    if not is_failing(workload):
+        return replicas
+    # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
+    past = newest is not None and not is_failing(newest) and newest.status.replicas >= replicas.wanted
+    return structs.replace(replicas, failing=not past)
+
+
+def newest_set(store: Store, deployment: Workload) -> Workload | None:
+    """The ReplicaSet of the template as it is now; None where the store does not say which one that is.
+
+    Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.
+    """
+    name, namespace = deployment.metadata.name, deployment.metadata.namespace
+    owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
+    if not owned or any(revision_of(item) < 0 for item in owned):
+        return None
+    newest: Workload = max(owned, key=revision_of)
+    return newest
+
+
+def newest_set_name(store: Store, deployment: Workload) -> str:
+    """The name of the same, also where a settled Deployment and its pods tell it; empty where nothing does."""
+    newest = newest_set(store, deployment)
+    if newest is not None:
+        return newest.metadata.name
+    status = deployment.status
+    current = status.observed_generation >= deployment.metadata.generation
+    return sole_replica_set(store, deployment) if current and status.updated_replicas == status.replicas else ""
+
+
+def revision_of(replica_set: Workload) -> int:
+    """The number that its Deployment gave it; below zero where it has none."""
+    text = (replica_set.metadata.annotations or {}).get(_REVISION, "")
+    return int(text) if text.isdecimal() and len(text) < 20 else -1

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.problem import Problem, TooMuch
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.tekton.base.result import Problem, TooMuch
 
 #: ``bad``: a fault. ``warn``: near one. ``unknown``: it cannot be said. Empty: nothing is wrong.
 Severity = Literal["bad", "warn", "unknown", ""]

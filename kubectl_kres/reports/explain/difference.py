@@ -22,6 +22,7 @@ from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import ResourceValue, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -30,7 +31,6 @@ from kubectl_kres.reports.explain.explain import Analysis, Decision, analyse, an
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import edited, tells
 from kubectl_kres.reports.pod.manifest_source import Maker, maker_of, start_of_live
-from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.resource_view import as_written, beside_template, signature, values_of
 from kubectl_kres.store.store import Store
 

@@ -20,7 +20,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
-from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.effective_policies import Known, demands_of, policies
 from kubectl_kres.reports.common.explanation import (
     ContainerValues,
     Demand,
@@ -30,35 +30,28 @@ from kubectl_kres.reports.common.explanation import (
     Total,
     Unseen,
     Verdict,
+    unread,
 )
 from kubectl_kres.reports.common.nodes import NodeRoom, node_needs, node_room
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import Replicas, resting
+from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
-from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.pod import events, preflight
-from kubectl_kres.reports.pod.condition import state_of
+from kubectl_kres.reports.pod import events
+from kubectl_kres.reports.pod.events import barring, state_of
 from kubectl_kres.reports.pod.feature_gates import gates
-from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.must_specify import demands_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.pod_claims import added, with_claims
-from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
 from kubectl_kres.reports.remedies import search
 from kubectl_kres.reports.remedies.commands import directed
-from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.remedy_next import following
 from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
-from kubectl_kres.reports.rollout.autoscaling import autoscaled
-from kubectl_kres.reports.rollout.room import room_for, spare_of
+from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import needed_of
-from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
@@ -86,6 +79,8 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
     analysis = analysis_from(store, subject, ask, start_of(store, subject), raw, journal=journal)
     if subject.raw is None:
         return with_claims(store, subject, analysis, ask.server)
+    from kubectl_kres.reports.pod import preflight
+
     judged = preflight.judged(store, subject, ask, analysis)
     return _judged_object(store, subject, ask, judged) if judged.outcomes is analysis.outcomes else judged
 
@@ -154,6 +149,8 @@ def analyse(
 
 def stores(outcome: Outcome, live: Pod) -> bool:
     """Whether the outcome is a pod with the very requests and limits of ``live``."""
+    from kubectl_kres.reports.pod.resource_view import as_written, values_of
+
     return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
 
 
@@ -346,6 +343,9 @@ def _stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
 
 
 def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
+    from kubectl_kres.reports.remedies.pod_remedy import remedies
+    from kubectl_kres.reports.remedies.remedy_next import following
+
     names, space = names_of(analysis.start.pod), subject.ref.namespace
     special = {rule: say for system in systems() for rule, say in system.special(store, space).items()}
     if analysis.system:
@@ -365,6 +365,8 @@ def _located(texts: tuple[str, ...], subject: Subject, start: Start, first: Outc
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
         return texts
+    from kubectl_kres.reports.pod import preflight
+
     prefix = "" if preflight.stands_in_object(refusal.findings[0]) else start.prefix
     return (f"{texts[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *texts[1:])
 
@@ -487,6 +489,8 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
     """What is taken for granted of a manifest."""
     if not subject.file:
         return ()
+    from kubectl_kres.reports.pod import preflight
+
     there = tuple(preflight.existing(store, subject))
     if any(outcome.allowed for outcome in outcomes):
         return (*there, preflight.UNCHECKED)

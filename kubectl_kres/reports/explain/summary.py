@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
-from kubectl_kres.reports.pod.condition import ready_of, state_of
+from kubectl_kres.reports.pod.events import ready_of, state_of
 from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature

@@ -22,16 +22,14 @@ from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict
+from kubectl_kres.reports.common.effective_policies import Known, demands, policies
+from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict, unread
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.must_specify import demands
 from kubectl_kres.reports.pod.needs import needs, storage_needs
 from kubectl_kres.reports.pod.preflight import sent
 from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced

@@ -28,8 +28,7 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, stands_alone, waiting_objects
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
-from kubectl_kres.reports.remedies.commands import asking, commands
-from kubectl_kres.reports.remedies.keepers import keeper
+from kubectl_kres.reports.remedies.commands import asking, commands, keeper
 from kubectl_kres.reports.remedies.words import listed, sentence
 from kubectl_kres.store.store import Store
 

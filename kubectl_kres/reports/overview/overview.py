@@ -9,11 +9,10 @@ from typing import cast
 from msgspec.structs import replace
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.overview.area import SEVERITIES, AreaInput, AreaMaker, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import LIMITRANGES, QUOTAS, pod_area, read_quota, refused, refused_area
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums

@@ -1,17 +1,19 @@
-"""What the cluster itself says of a pod or workload: events, conditions, container states."""
+"""What the cluster itself says of a pod or workload: events, conditions, container states, who refused pods last."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.meta import Condition
-from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerStatus, Pod
+from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.explanation import Fact, gist
+from kubectl_kres.reports.common.explanation import Blocked, Fact, gist
 from kubectl_kres.reports.common.nodes import waits_for_node
-from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.owned import events_about, owned_by
+from kubectl_kres.reports.common.owned import controller, events_about, owned_by
+from kubectl_kres.reports.pod.needs import selector_text
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: Conditions that say why no pods are created.
@@ -95,7 +97,7 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
     """The workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
     namespace = workload.metadata.namespace
     family = {(kind, workload.metadata.name)}
-    if kind == "Deployment" and not any(store.keys("ReplicaSet", namespace)):
+    if kind == "Deployment" and _sets_unread(store, workload):
         family |= _replica_sets(store, workload)
     for child in ("ReplicaSet", "Job"):
         if child != kind:
@@ -113,6 +115,16 @@ def waiting_pod(store: Store, kind: str, workload: Workload) -> Pod | None:
 
 def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[str, str]]) -> set[str]:
     return {item.metadata.name for owner in owners for item in owned_by(store, kind, namespace, owner)}
+
+
+def _sets_unread(store: Store, deployment: Workload) -> bool:
+    """Whether the store holds no ReplicaSets of a Deployment because nobody asked for them."""
+    metadata = deployment.metadata
+    if owned_by(store, "ReplicaSet", metadata.namespace, ("Deployment", metadata.name)):
+        return False
+    selector = selector_text(deployment.spec.selector)
+    own = Need("ReplicaSet", metadata.namespace, label_selector=selector)
+    return not any(store.keys("ReplicaSet", metadata.namespace)) or store.wants(own)
 
 
 def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:
@@ -153,3 +165,164 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     ranked = sorted(result.values(), key=lambda fact: fact.time, reverse=True)
     ranked.sort(key=lambda fact: fact.reason != "FailedCreate")
     return tuple(ranked[:_MOST])
+
+
+_CLAIM = re.compile(r'persistentvolumeclaims "[^"]*" is (?:forbidden|invalid): (.*)', re.DOTALL)
+#: What limits, quotas, classes and validation say, which admission is computed for.
+_COMPUTED = re.compile(
+    r"(?:exceeded|failed|status unknown for) quota|insufficient quota|usage per |ratio per |is invalid: "
+    r"|pod rejected: |PriorityClass"
+)
+_BEFORE = re.compile(r"^(?:\(combined from similar events\): )?(?:Error creating: )?")
+#: Who refused, in the API server's sentences, with what to call it.
+_REFUSERS = (
+    (re.compile(r'admission webhook "([^"]*)" denied'), "webhook {}"),
+    (re.compile(r'failed calling webhook "([^"]*)"'), "webhook {} (it cannot be called)"),
+    (re.compile(r'violates PodSecurity "([^"]*)"'), 'Pod Security "{}"'),
+    (re.compile(r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'"), "{} {}"),
+    (re.compile(r'serviceaccount "([^"]*)" not found'), "ServiceAccount {}, which does not exist"),
+    (re.compile(r"(namespace \S+ because it is being terminated)"), "{}"),
+    (_CLAIM, "the refusal of its PersistentVolumeClaim"),
+)
+
+
+def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Blocked | None:
+    """Who refused pods last, where that is none of what is computed; None if a pod came after that.
+
+    ``seen``: the newest refusal first, as ``facts`` has them. ``newest``: when the last pod was made, empty where there
+    is none. ``claims``: as for ``barring``. A condition is of now, whenever it became true.
+    """
+    last = next((fact for fact in seen if fact.reason == "FailedCreate"), None)
+    if last is None or not barring([last], claims=claims):
+        return None
+    if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
+        return None
+    times = 0 if last.source.field else last.count
+    return Blocked(refuser(last.text), _BEFORE.sub("", last.text), times, last.time)
+
+
+#: So many characters of a time tell the second, which events and pods both have.
+_SECOND = len("2026-01-01T00:00:00")
+
+
+def refuser(text: str) -> str:
+    """Who says so, in the API server's sentence."""
+    for pattern, name in _REFUSERS:
+        match = pattern.search(text)
+        if match is not None:
+            return name.format(*match.groups())
+    return "the API server"
+
+
+def barring(seen: Iterable[Fact], *, claims: bool = False) -> str:
+    """What to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is none.
+
+    ``claims``: admission is computed for the claims of the pods, too.
+    Source: controller/statefulset stateful_pod_control.go createPersistentVolumeClaims; controller_utils.go CreatePods.
+    """
+    last = next((fact.text for fact in seen if fact.reason == "FailedCreate"), "")
+    claim = _CLAIM.search(last)
+    if claim is not None and not (claims and _COMPUTED.search(claim[0])):
+        return f"fix the PersistentVolumeClaim of its pod: {claim[1]}"
+    if not last or _COMPUTED.search(last):
+        return ""
+    return f"fix what refused its pods last (neither a quota nor a LimitRange): {_BEFORE.sub('', last)}"
+
+
+#: Reasons of containers that have ended or wait and that nobody has to look into.
+_USUAL = {"Completed", "ContainerCreating", "PodInitializing"}
+
+
+def ready_of(kind: str, value: object) -> str:
+    """``2/3`` as kubectl get has it; empty for what has no pods of its own."""
+    if isinstance(value, Pod):
+        ready = sum(_is_ready(status) for status in value.status.container_statuses or ())
+        return f"{ready}/{len(value.spec.containers or ())}"
+    return _ready_of_workload(kind, value) if isinstance(value, Workload) else ""
+
+
+def _is_ready(status: ContainerStatus) -> bool:
+    """Snapshots of old say no more than that it runs."""
+    if status.ready is not None:
+        return status.ready
+    return status.state is not None and status.state.running is not None
+
+
+def _ready_of_workload(kind: str, workload: Workload) -> str:
+    spec, status = workload.spec, workload.status
+    match kind:
+        case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
+            return f"{status.ready_replicas}/{1 if spec.replicas is None else spec.replicas}"
+        case "DaemonSet":
+            return f"{status.number_ready}/{status.desired_number_scheduled}"
+        case "Job":
+            return f"{status.succeeded}/{1 if spec.completions is None else spec.completions}"
+    return ""
+
+
+def state_of(kind: str, value: object) -> str:
+    """What matters of how it fares: why it does not run, or rests; empty where all is as usual."""
+    if isinstance(value, Pod):
+        return _state_of_pod(value)
+    return _state_of_workload(kind, value) if isinstance(value, Workload) else ""
+
+
+def _state_of_workload(kind: str, workload: Workload) -> str:
+    if workload.spec.suspend:
+        return "suspended (spec.suspend)"
+    if kind == "Deployment" and workload.spec.paused:
+        return "paused (spec.paused): changes of its template wait"
+    status = workload.status
+    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
+    ordered = kind == "StatefulSet" and workload.spec.pod_management_policy != "Parallel"
+    if ordered and status.ready_replicas < status.replicas < wanted:
+        return "waits until the pods that exist are Ready (podManagementPolicy OrderedReady)"
+    for condition in workload.status.conditions or ():
+        if kind == "Job" and condition.status == "True" and condition.type in {"Complete", "Failed"}:
+            return condition.type.lower() + (f" ({condition.reason})" if condition.type == "Failed" else "")
+    return ""
+
+
+def _state_of_pod(pod: Pod) -> str:
+    """As the STATUS of kubectl get, but for what is usual. Source: kubectl printers/internalversion printPod."""
+    status = pod.status
+    if status.reason:
+        return status.reason
+    if pod.metadata.deletion_timestamp:
+        return "Terminating"
+    unscheduled = next(
+        (
+            condition
+            for condition in status.conditions or ()
+            if condition.type == SCHEDULED and condition.status == "False"
+        ),
+        None,
+    )
+    if unscheduled is not None:
+        return unscheduled.reason or "not scheduled"
+    for prefix, statuses in (("Init:", status.init_container_statuses or ()), ("", status.container_statuses or ())):
+        worst = next((text for status in statuses if (text := _trouble(status))), "")
+        if worst:
+            return f"{prefix}{worst}"
+    if status.phase in {"", "Running"}:
+        return ""
+    if status.phase == "Pending" and not pod.spec.node_name:
+        return "Pending: no node yet"
+    return status.phase
+
+
+def _trouble(status: ContainerStatus) -> str:
+    """OOMKilled, ImagePullBackOff, CrashLoopBackOff, Error, with the restarts so far."""
+    state, before = status.state or ContainerState(), status.last_state or ContainerState()
+    ended = before.terminated.reason if before.terminated is not None else ""
+    reason = ""
+    if state.waiting is not None:
+        reason = ended if ended == "OOMKilled" and state.waiting.reason == "CrashLoopBackOff" else state.waiting.reason
+    elif state.terminated is not None:
+        reason = state.terminated.reason
+    elif ended == "OOMKilled":
+        reason = ended
+    if not reason or reason in _USUAL:
+        return ""
+    restarts = f", {status.restart_count} restart{'s' * (status.restart_count != 1)}" if status.restart_count else ""
+    return f"{reason} (container {status.name}{restarts})"

@@ -14,10 +14,11 @@ from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.analysis import Start
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, made_from, revision_name
+from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, made_from, revision_name
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

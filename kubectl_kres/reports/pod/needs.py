@@ -13,11 +13,11 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
+from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.pod.unplaced import namespace_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -66,17 +66,17 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
             wanted += made_from(result)
             wanted += node_needs(result)
         elif isinstance(result, Workload):
-            wanted += _of_workload(subject.ref.kind, result)
+            wanted += _of_workload(store, subject.ref.kind, result)
             wanted += claim_needs(store, namespace, result)
             wanted += autoscaler_needs(store, subject.ref.kind, namespace)
-            if is_settled(subject.ref.kind, result):
-                # Events say why pods are missing, and none is.
-                wanted = [need for need in wanted if need.kind != "Event"]
         spec = _spec(result)
     else:
         spec = _spec_of_raw(subject)
         wanted += _itself(store, subject)
-        wanted += namespace_needs(store, namespace) if subject.file else ()
+        if subject.file:
+            from kubectl_kres.reports.pod.unplaced import namespace_needs
+
+            wanted += namespace_needs(store, namespace)
         wanted += claim_needs(store, namespace, manifest_workload(subject))
     if spec is not None:
         wanted += _classes(store, namespace, spec)
@@ -108,20 +108,26 @@ def origin_of(pod: Pod) -> PodOrigin:
 
 
 class WorkloadOrigin(NamedTuple):
-    """All that the needs of a stored workload depend on in a list, but for its name, and what selects its pods."""
+    """All that the needs of a stored workload depend on in a list, but for its name, and what selects its pods.
+
+    ``reads``: the kinds that tell how its pods fare.
+    """
 
     namespace: str
     kind: str
     priority_class: str
     runtime_class: str
+    reads: frozenset[str]
 
 
-def origin_of_workload(kind: str, workload: Workload) -> WorkloadOrigin | None:
+def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadOrigin | None:
     """None for one that makes claims: they depend on more."""
     spec = _spec(workload)
     if spec is None or workload.spec.volume_claim_templates:
         return None
-    return WorkloadOrigin(workload.metadata.namespace, kind, spec.priority_class_name, spec.runtime_class_name or "")
+    classes = (spec.priority_class_name, spec.runtime_class_name or "")
+    reads = frozenset(need.kind for need in _of_workload(store, kind, workload))
+    return WorkloadOrigin(workload.metadata.namespace, kind, *classes, reads)
 
 
 def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tuple[Need, ...]:
@@ -221,14 +227,6 @@ def _spec_of_raw(subject: Subject) -> PodSpec | None:
     return pod.spec if pod is not None else None
 
 
-def controller(value: Pod | Workload) -> tuple[str, str]:
-    """Kind and name of the owner that manages the object; empty if there is none."""
-    for owner in value.metadata.owner_references or ():
-        if owner.controller:
-            return owner.kind, owner.name
-    return "", ""
-
-
 def revision_name(pod: Pod, kind: str, owner: str) -> str:
     """The ControllerRevision that made a pod: StatefulSets label its name, DaemonSets only its hash."""
     label = (pod.metadata.labels or {}).get(_REVISION, "")
@@ -247,18 +245,29 @@ def made_from(pod: Pod) -> Iterator[Need]:
         yield Need("ControllerRevision", namespace, name, required=False)
 
 
-def _of_workload(kind: str, workload: Workload) -> Iterator[Need]:
+def _of_workload(store: Store, kind: str, workload: Workload) -> Iterator[Need]:
     namespace = workload.metadata.namespace
     if kind not in WORKLOADS or kind == "PodTemplate":
         return
-    selector = selector_text(workload.spec.selector)
-    if kind == "Deployment":
+    selector, settled = selector_text(workload.spec.selector), is_settled(kind, workload)
+    # A CronJob selects no pods itself; those of all jobs carry this label.
+    pods = Need("Pod", namespace, label_selector="job-name" if kind == "CronJob" else selector, required=False)
+    if kind == "Deployment" and not (settled and _tells_its_pods(store, workload, pods)):
         yield Need("ReplicaSet", namespace, label_selector=selector, required=False)
     if kind == "CronJob":
         yield Need("Job", namespace, required=False)
-    # A CronJob selects no pods itself; those of all jobs carry this label.
-    yield Need("Pod", namespace, label_selector="job-name" if kind == "CronJob" else selector, required=False)
-    yield Need("Event", namespace, field_selector="type=Warning", required=False)
+    yield pods
+    if not settled:
+        # Events say why pods are missing.
+        yield Need("Event", namespace, field_selector="type=Warning", required=False)
+
+
+def _tells_its_pods(store: Store, deployment: Workload, pods: Need) -> bool:
+    """Whether a settled Deployment, and its pods once they were read, say by themselves which ReplicaSet is theirs."""
+    status = deployment.status
+    if status.updated_replicas < status.replicas:
+        return False
+    return not status.replicas or store.wants(pods) or bool(sole_replica_set(store, deployment))
 
 
 def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:

@@ -18,9 +18,9 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

@@ -18,7 +18,6 @@ from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.pod.live_differences import injected, why_different
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -91,6 +90,8 @@ class ValueTable:
         edited = self._edit(source)
         note = ""
         if self.start.live is not None and not _same(live, None if computed is None else str(computed)):
+            from kubectl_kres.reports.pod.live_differences import why_different
+
             unread = not self.store.covered(Need("LimitRange", self.start.live.metadata.namespace)).known
             note = why_different(self.start.live, path, self.names, source, edited, unread=unread)
         shown = None if computed is None else str(computed)
@@ -151,6 +152,8 @@ class ValueTable:
     def _injected(self) -> Iterator[ContainerValues]:
         if self.start.live is None:
             return
+        from kubectl_kres.reports.pod.live_differences import injected
+
         texts = _by_path(self.start.live)
         for path, container in self._added.items():
             values = tuple(

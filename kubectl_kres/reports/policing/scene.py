@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
-from kubectl_kres.model.detail import unread_fields
+from kubectl_kres.model.pod import unread_fields
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.newer import answerable
 from kubectl_kres.policies.parameters import Look, finder
@@ -22,8 +22,8 @@ from kubectl_kres.policies.world import PolicyObjects, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
 from kubectl_kres.reports.policing.pods import on_wire
+from kubectl_kres.reports.policing.system import DECIDING, WEBHOOKS
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
@@ -56,7 +56,7 @@ class PluginLookups(Struct, frozen=True):
 
     @property
     def given(self) -> Any:
-        from kubectl_kres.policies.policy import Given  # noqa: PLC0415, beside its use
+        from kubectl_kres.policies.policy import Given
 
         return Given(self.world.namespace, self.world.params, (1, _NEWEST_KNOWN), MOST)
 
@@ -175,7 +175,7 @@ def computable(
 
 def _fault(bound: Bound) -> str:
     """What does not compile here of a policy that a newer server took; empty: nothing."""
-    from kubectl_kres.policies.creation import errors_of  # noqa: PLC0415, only policies load the engine
+    from kubectl_kres.policies.creation import errors_of
 
     errors = errors_of({**bound.policy.raw, "kind": _KIND_OF["mutations" in bound.policy.spec]}, _NEWEST_KNOWN + 1)
     return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""

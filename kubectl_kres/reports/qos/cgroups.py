@@ -11,7 +11,7 @@ from kubectl_kres.admission.kubelet.cgroup_files import Machine
 from kubectl_kres.admission.kubelet.kernel import Driver, page_size
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.admission.pod.qos import CONSIDERED
-from kubectl_kres.model.node import Node
+from kubectl_kres.model.pod import Node
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common.record import Record
 

@@ -19,13 +19,12 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
 from kubectl_kres.reports.common.effective_policies import Known
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import made_by, systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node

@@ -13,8 +13,8 @@ from kubectl_kres.admission.quota.requests import PodRequests, names_of, request
 from kubectl_kres.model.kinds import KINDS, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

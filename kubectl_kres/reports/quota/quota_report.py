@@ -17,13 +17,12 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.effective_policies import enforced
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.counted import CountedObjects, counting_needs, every, objects_of, owner_of, unreadable
 from kubectl_kres.reports.quota.usage_tree import UsageNode, with_shares, workload_nodes
 from kubectl_kres.store.coverage import Need

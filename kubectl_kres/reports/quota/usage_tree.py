@@ -17,10 +17,11 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.provenance.journal import Source, Term
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import ResourceValue
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.pod.needs import PodOrigin, controller, needs, origin_of
+from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.reports.quota.counted import Counted, workload_of

@@ -1,4 +1,4 @@
-"""Edits as lines for kubectl: one process each, no shell, nothing to fill in."""
+"""Edits as lines for kubectl (one process each, no shell, nothing to fill in), and who would undo them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetValue
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Origin
 
 #: Kinds whose pod template may be changed in place.
@@ -141,3 +142,41 @@ def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
     if not of.flags:
         return tuple(texts)
     return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {of.flags}{match[2] or ''})", text) for text in texts)
+
+
+_MANAGED_BY = "app.kubernetes.io/managed-by"
+#: Values of the label that say that a person keeps the object.
+_PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
+
+
+def keeper(metadata: Metadata) -> str:
+    """A sentence on who keeps it and what to change instead; empty: nobody does."""
+    return _owned(metadata) or _released(metadata) or _applied(metadata)
+
+
+def _owned(metadata: Metadata) -> str:
+    for owner in metadata.owner_references or ():
+        if owner.controller:
+            return f"{owner.kind}/{owner.name} keeps it: change that instead"
+    return next(filter(None, (system.keeper(metadata) for system in systems())), "")
+
+
+def _released(metadata: Metadata) -> str:
+    """What labels and annotations tell."""
+    annotations, labels = metadata.annotations or {}, metadata.labels or {}
+    if any(name in annotations or name in labels for name in ARGO):
+        return "Argo CD keeps it: make the edit in its source"
+    if annotations.get(RELEASE):
+        return f"Helm keeps it (release {annotations[RELEASE]}): make the edit in the values of the release"
+    managed = labels.get(_MANAGED_BY, "")
+    if managed.lower() not in _PEOPLE:
+        return f"{managed} keeps it (label {_MANAGED_BY}): make the edit in its source"
+    return ""
+
+
+def _applied(metadata: Metadata) -> str:
+    """What the field managers tell."""
+    for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
+        if name := manager_of(entry.manager):
+            return f"{name} keeps it (field manager {entry.manager}): make the edit in its source"
+    return ""

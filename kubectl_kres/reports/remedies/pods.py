@@ -19,12 +19,10 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod import preflight
-from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan
 from kubectl_kres.store.store import Store
@@ -108,9 +106,15 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
         return None
     quotas = analysis.known.policies.quotas
     existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
-    counted = subject.kind.qualified if subject.raw is not None and not preflight.exists(store, subject) else ""
+    counted = subject.kind.qualified if subject.raw is not None and not _exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
     return Workplace(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
+
+
+def _exists(store: Store, subject: Subject) -> bool:
+    from kubectl_kres.reports.pod import preflight  # for files alone
+
+    return preflight.exists(store, subject)
 
 
 def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, ...]:

@@ -5,7 +5,7 @@ Who they are is known of workloads that were read, and of events, which a live a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -20,16 +20,16 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.nodes import node_needs
+from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
+from kubectl_kres.reports.common.replicas import pods_of
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.last_refusal import barring
+from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import controller, is_settled, needs, selector_text
-from kubectl_kres.reports.pod.owned import owned_by
+from kubectl_kres.reports.pod.needs import is_settled, needs, selector_text
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
-from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -84,21 +84,36 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
 
 
 def _of_rival(store: Store, ref: ObjectRef) -> Iterator[Need]:
-    """The workload, the Deployment that makes it with its other ReplicaSets, and what its pods cost by their class."""
-    yield Need(ref.kind, ref.namespace, ref.name, required=False)
+    """The workload, the Deployment that makes it with its other ReplicaSets, and what its pods cost by their class.
+
+    The Deployment of a ReplicaSet is looked for by name first: its ReplicaSets are read with one more request.
+    """
+    made, _, _ = ref.name.rpartition("-") if ref.kind == "ReplicaSet" else ("", "", "")
+    if made and (yield from _with_sets(store, ref.namespace, made)):
+        return
     there = store.get(ref.kind, ref.name, ref.namespace)
     if not isinstance(there, Workload):
+        yield Need(ref.kind, ref.namespace, ref.name, required=False)
         return
     kind, name = controller(there)
-    if kind == "Deployment":
-        yield Need(kind, ref.namespace, name, required=False)
-        maker = store.get(kind, name, ref.namespace)
-        if isinstance(maker, Workload):
-            selector = selector_text(maker.spec.selector)
-            yield Need("ReplicaSet", ref.namespace, label_selector=selector, required=False)
+    if kind == "Deployment" and name != made:
+        yield from _with_sets(store, ref.namespace, name)
     template = template_of(there)[1]
     if template is not None and template.spec.runtime_class_name:
         yield Need("RuntimeClass", name=template.spec.runtime_class_name, required=False)
+
+
+def _with_sets(store: Store, namespace: str, name: str) -> Generator[Need, None, bool]:
+    """A Deployment and its ReplicaSets; whether they have yet to be read."""
+    maker = Need("Deployment", namespace, name, required=False)
+    yield maker
+    deployment = store.get("Deployment", name, namespace)
+    if not isinstance(deployment, Workload):
+        return store.wants(maker)
+    selector = selector_text(deployment.spec.selector)
+    sets = Need("ReplicaSet", namespace, label_selector=selector, required=False)
+    yield sets
+    return store.wants(sets)
 
 
 def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> Rivals:

@@ -13,8 +13,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, judge, plan_of
 from kubectl_kres.reports.remedies.rollout import Key, Rest, RolloutPlan, at_rest
-from kubectl_kres.reports.remedies.shape import needed_values, scale, units
-from kubectl_kres.reports.remedies.values import Place, Values, write, written
+from kubectl_kres.reports.remedies.shape import Place, Values, needed_values, scale, units, write, written
 
 _ROUNDS = 6
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.

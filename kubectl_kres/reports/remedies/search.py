@@ -32,7 +32,6 @@ from kubectl_kres.reports.common.remedy import (
 )
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.composed import composed, raises
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     Workplace,
@@ -45,8 +44,8 @@ from kubectl_kres.reports.remedies.pods import (
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
-from kubectl_kres.reports.remedies.shape import passing
-from kubectl_kres.reports.remedies.values import Place, write, written
+from kubectl_kres.reports.remedies.shape import Place, passing, write, written
+from kubectl_kres.reports.remedies.words import composed, raises
 from kubectl_kres.store.store import Store
 
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})

@@ -18,17 +18,15 @@ from kubectl_kres.admission.resize.resize_pod import resize as put_resize
 from kubectl_kres.admission.resize.resize_rules import RESIZABLE, same_containers
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Unseen, Verdict, unread
 from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, worded

@@ -14,16 +14,22 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
-from kubectl_kres.reports.rollout.workload_pods import newest_set, revision_of
-from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests, stateful_set_rests
-from kubectl_kres.simulate.shapes import Cost, without_quotas
-from kubectl_kres.simulate.state import DeploymentState, Pods, Replica, ReplicaSetState, StatefulSetState, with_pod
+from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
+from kubectl_kres.simulate.state import (
+    Cost,
+    DeploymentState,
+    Pods,
+    Replica,
+    ReplicaSetState,
+    StatefulSetState,
+    with_pod,
+)
 from kubectl_kres.store.store import Store
 
 #: Template and shape of new pods; those of older templates count on from the next.
@@ -176,6 +182,8 @@ class _Rollout:
         )  # fmt: skip
         with_claims = ordinals_with_claims(self.store, self.subject, self.owner)
         have = frozenset({replica.ordinal for replica in replicas} | set(with_claims))
+        from kubectl_kres.simulate.stateful_rollout import stateful_set_rests
+
         return stateful_set_rests(state, Prices(measures.prices, shape_of, claims), measures.free, claims=have)
 
     def _named(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
@@ -234,6 +242,8 @@ class _Rollout:
         template = template_of(item)[1]
         if template is None or template.spec.containers is None:
             return price
+        from kubectl_kres.simulate.shapes import without_quotas
+
         pod = pod_of_template(template, self.subject)
         for outcome in admit(pod, without_quotas(self.policies), self.server, journal=False):
             if outcome.draft is not None:

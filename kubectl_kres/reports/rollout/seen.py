@@ -12,16 +12,15 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.model.pod import VPA, Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
 from kubectl_kres.reports.common.analysis import Analysis, Start
+from kubectl_kres.reports.common.owned import owned_by
+from kubectl_kres.reports.common.replicas import newest_set_name
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.live_differences import VPA
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
-from kubectl_kres.reports.pod.owned import owned_by
-from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store
 
 RULE = "seen/added-on-create"
@@ -91,10 +90,7 @@ def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
         return
     by, revision = (subject.ref.kind, subject.ref.name), ""
     if subject.ref.kind == "Deployment":
-        newest = newest_set(store, owner)
-        if newest is None:
-            return
-        by = ("ReplicaSet", newest.metadata.name)
+        by = ("ReplicaSet", newest_set_name(store, owner))
     elif subject.ref.kind == "StatefulSet":
         revision = owner.status.update_revision
     elif subject.ref.kind not in {"ReplicaSet", "Job"}:

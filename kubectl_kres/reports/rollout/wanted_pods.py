@@ -12,17 +12,14 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
-from kubectl_kres.reports.pod import preflight
-from kubectl_kres.reports.pod.last_refusal import blocked_by
-from kubectl_kres.reports.pod.owned import owned_by
+from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.verdict import Needed
-from kubectl_kres.reports.rollout.rolling_update import under_way
 from kubectl_kres.reports.rollout.room import pods_in_a_row
-from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store
 
 
@@ -31,9 +28,11 @@ def needed_of(
 ) -> Needed:
     """``pods``: of a workload that exists and keeps a number of them. ``seen``: what the cluster says of it."""
     missing = _missing(store, subject, analysis, pods)
-    end = (
-        under_way(store, subject, analysis, pods) if pods is not None and missing and _may_end(analysis, pods) else None
-    )
+    end = None
+    if pods is not None and missing and _may_end(analysis, pods):
+        from kubectl_kres.reports.rollout.rolling_update import under_way
+
+        end = under_way(store, subject, analysis, pods)
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return Needed(missing, comes=comes)
@@ -168,6 +167,8 @@ def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
         return 1
     if subject.ref.kind == "CronJob":
         return max(1, _of_next_job(workload))
+    from kubectl_kres.reports.pod import preflight
+
     if preflight.exists(store, subject):
         return _beside_stored(store, subject, workload)
     try:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.configmap import ConfigMap
-from kubectl_kres.model.crd import CustomResourceDefinition
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton_config import (
+    CONFIG_NAMES,
+    DEFAULTS,
+    DEFINITION,
+    FLAGS,
+    INFO,
+    NAMESPACE,
+    ConfigMap,
+    CustomResourceDefinition,
+)
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE, TektonConfig, config_of
+from kubectl_kres.tekton.base.config import TektonConfig, config_of
 
-NAMES = (INFO, DEFAULTS, FLAGS)
-
-#: Whose webhook, which converts between versions, stands beside the configuration.
-DEFINITION = "taskruns.tekton.dev"
 _WEBHOOK = Need("CustomResourceDefinition", name=DEFINITION, required=False)
 
 #: Where distributions put it, for users who may not read the definition.
@@ -31,13 +35,13 @@ def configuration_needs(store: Store) -> Iterator[Need]:
 
     None where files hold all of them.
     """
-    if all(_in_file(store, name) for name in NAMES):
+    if all(_in_file(store, name) for name in CONFIG_NAMES):
         return
-    yield from (_need(NAMESPACE, name) for name in NAMES)
+    yield from (_need(NAMESPACE, name) for name in CONFIG_NAMES)
     if _absent(store, NAMESPACE):
         yield _WEBHOOK
         if store.covered(_WEBHOOK).state != "unread":
-            yield from (_need(_place(store), name) for name in NAMES)
+            yield from (_need(_place(store), name) for name in CONFIG_NAMES)
 
 
 def _need(namespace: str, name: str) -> Need:
@@ -65,7 +69,7 @@ def _in_file(store: Store, name: str) -> bool:
 
 def configuration(store: Store, ask: Ask) -> TektonConfig:
     """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
-    config_maps = {name: _config_map(store, name) for name in NAMES}
+    config_maps = {name: _config_map(store, name) for name in CONFIG_NAMES}
     return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
 
 
@@ -89,17 +93,21 @@ def _config_map(store: Store, name: str) -> ConfigMap | None:
 def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
     """What was supposed about the configuration, in one sentence where it was not to be had at all."""
     yield from config.assumed
-    missing = [name for name in NAMES if _config_map(store, name) is None]
+    missing = [name for name in CONFIG_NAMES if _config_map(store, name) is None]
     if not missing:
         return
     states = {store.covered(_need(NAMESPACE, name)).state for name in missing}
     if not states & {"read", "absent"}:
         why = "may not be read" if "denied" in states else "was not read"
-        names = "" if len(missing) == len(NAMES) else f" ({' and '.join(missing)})"
+        names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
         yield Assume("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
         where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
-        what = "no configuration of Tekton's" if len(missing) == len(NAMES) else f"no ConfigMap {' or '.join(missing)}"
+        what = (
+            "no configuration of Tekton's"
+            if len(missing) == len(CONFIG_NAMES)
+            else f"no ConfigMap {' or '.join(missing)}"
+        )
         webhook = store.covered(_WEBHOOK)
         unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
         yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")

@@ -9,11 +9,11 @@ from msgspec import structs
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Explanation, Unseen
+from kubectl_kres.reports.common.explanation import Explanation, Unseen, unread
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import word_of, worded
 from kubectl_kres.reports.remedies.words import told
@@ -26,7 +26,7 @@ from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, u
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
-from kubectl_kres.tekton.base.result import Gap, Problem
+from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.controller.quota_retry import time_left, waits
 from kubectl_kres.tekton.controller.taskrun import RunResult
 from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.common.system_parts import MergedLimit
-from kubectl_kres.reports.tekton.config import NAMES, configuration_needs
+from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.resources.container_draft import Sourced
@@ -20,7 +21,7 @@ def tekton_needs_of_namespace(store: Store) -> tuple[Need, ...]:
 
 def is_installed(store: Store) -> bool:
     """Whether Tekton's configuration, or anything that it runs, was read."""
-    return any(item.metadata.name in NAMES for item in store.all("ConfigMap")) or any(store.all("TaskRun"))
+    return any(item.metadata.name in CONFIG_NAMES for item in store.all("ConfigMap")) or any(store.all("TaskRun"))
 
 
 def merged_limits(limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Explanation, Verdict
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
@@ -16,7 +17,6 @@ from kubectl_kres.reports.remedies.words import listed, told
 from kubectl_kres.reports.tekton.pipeline import PlannedTask
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 from kubectl_kres.reports.tekton.taskrun import refused_outcome
-from kubectl_kres.tekton.base.result import Problem
 
 #: States of tasks that ask for nothing any more.
 ENDED = frozenset({"done", "failed", "skipped"})

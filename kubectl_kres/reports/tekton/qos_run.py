@@ -11,17 +11,18 @@ from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.pod.qos import CONSIDERED, class_of
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton import Override, Step, TaskRun
+from kubectl_kres.model.tekton_config import DEFAULTS
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
-from kubectl_kres.reports.tekton.run_behind import run_behind
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of
+from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.taskrun import run_of
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.config import DEFAULTS, KEY
+from kubectl_kres.tekton.base.config import KEY
 from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run

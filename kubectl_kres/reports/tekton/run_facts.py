@@ -9,6 +9,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume, Journal, Source
+from kubectl_kres.provenance.problem import TooMuch
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import Happening
@@ -17,7 +18,6 @@ from kubectl_kres.reports.tekton.config import remarks
 from kubectl_kres.reports.tekton.world import refused_definitions, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.result import TooMuch
 from kubectl_kres.tekton.controller.quota_retry import REASON, never_fits, next_try, time_left, waits
 from kubectl_kres.tekton.controller.taskrun import RunResult
 

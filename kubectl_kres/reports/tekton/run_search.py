@@ -25,7 +25,6 @@ from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, Edit, Remedy, SetBound, SetValue
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.remedies.composed import composed, raises
 from kubectl_kres.reports.remedies.pods import (
     OF_VALUES,
     TRIED,
@@ -36,9 +35,11 @@ from kubectl_kres.reports.remedies.pods import (
     full,
     price_of,
 )
+from kubectl_kres.reports.remedies.resource_values import Resource
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
-from kubectl_kres.reports.remedies.shape import Resource, Way, needed_sides, resource_of, scale, units
+from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
+from kubectl_kres.reports.remedies.words import composed, raises
 from kubectl_kres.reports.tekton.run_values import RunCase, RunField
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap

@@ -1,4 +1,7 @@
-"""What Tekton registers with the answers about pods, quotas and namespaces."""
+"""What Tekton registers with the answers about pods, quotas and namespaces: whether a run stands behind them first.
+
+Told without loading anything of Tekton's engine.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,44 @@ from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
-from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
-from kubectl_kres.reports.tekton.run_behind import PIPELINES, makes_one_pod, run_behind
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE
+
+#: Kinds that make one pod each.
+KINDS = ("TaskRun", "Task")
+#: Kinds that make a pod for each of their tasks.
+PIPELINES = ("PipelineRun", "Pipeline")
+
+
+def makes_one_pod(subject: Subject) -> bool:
+    """Whether the answer about the object is made here."""
+    return subject.kind.group == TEKTON and subject.ref.kind in KINDS
+
+
+def run_behind(store: Store, subject: Subject) -> Subject | None:
+    """The subject itself if it is a run or a Task, the run that made a live pod; None for anything else."""
+    ref = subject.ref
+    if makes_one_pod(subject):
+        return subject
+    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
+    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
+    if kind != "TaskRun" or not isinstance(store.get(kind, name, ref.namespace), TaskRun):
+        return None
+    return Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
 
 
 class Tekton(System):
@@ -55,7 +80,7 @@ class Tekton(System):
         "pods": (
             *(Right(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
             Right("StepAction", ("get",), "what runs in a step that refers to one"),
-            Right("ConfigMap", ("get",), "how Tekton is configured", (INFO, DEFAULTS, FLAGS), NAMESPACE),
+            Right("ConfigMap", ("get",), "how Tekton is configured", CONFIG_NAMES, NAMESPACE),
             Right("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
         )
     }
@@ -86,6 +111,8 @@ class Tekton(System):
         return tekton_needs_of_namespace(store)
 
     def configuration_needs(self, store: Store) -> Iterable[Need]:
+        from kubectl_kres.reports.tekton.config import configuration_needs
+
         return configuration_needs(store)
 
     def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:

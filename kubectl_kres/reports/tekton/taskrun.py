@@ -12,19 +12,20 @@ from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
 from kubectl_kres.provenance.journal import Derive, Journal, Set, Source
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.tekton.run_behind import run_behind
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.run_values import RunCase
+from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.result import Fields, Gap, Problem, SpecOrigin, fields_below
+from kubectl_kres.tekton.base.result import Fields, Gap, SpecOrigin, fields_below
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
 

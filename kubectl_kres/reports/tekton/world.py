@@ -11,13 +11,13 @@ from msgspec import structs
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, Task, TaskRun
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.tekton.config import configuration
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.controller.resolve import Lookups
 from kubectl_kres.tekton.controller.taskrun import RunWorld, sent, world_of
 

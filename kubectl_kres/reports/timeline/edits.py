@@ -11,7 +11,7 @@ from typing import Any
 
 from kubectl_kres.model.meta import ManagedFields, ManagedMetadata, ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.timeline.entry import CHANGED, CREATED, NEW_TEMPLATE, TimelineEntry
 
 #: What stands for an item of a list, and for the object itself, in a tree of fields.

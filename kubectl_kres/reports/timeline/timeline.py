@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.common.system import Happening, System, systems
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.timeline.edits import edits, rollouts
 from kubectl_kres.reports.timeline.entry import Timeline, TimelineEntry
 from kubectl_kres.reports.timeline.trouble import TROUBLED, PodNews, troubles

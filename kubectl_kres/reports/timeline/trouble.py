@@ -11,10 +11,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Fact, gist
+from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.system import Happening
 from kubectl_kres.reports.common.system_parts import Severity
 from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck
-from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.timeline.entry import TimelineEntry
 from kubectl_kres.store.store import Store
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.simulate.state import Pods, count, with_pod
+from kubectl_kres.simulate.state import Pods, count
 
 
 def fewer(pods: Pods, wanted: int) -> tuple[Pods, ...]:
@@ -34,8 +34,3 @@ def _left(pods: Pods, number: int) -> Iterator[Pods]:
         head = ((shape, is_ready, kept),) if kept else ()
         for tail in _left(rest, number - kept):
             yield (*head, *tail)
-
-
-def one_more(pods: Pods, shape: int, *, is_ready: bool) -> Pods:
-    """The pods and a new one."""
-    return with_pod(pods, shape, is_ready=is_ready)

@@ -10,17 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.configmap import ConfigMap, ConfigMapData
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import PodTemplate, Provenance
-from kubectl_kres.model.tekton_parts import Named
+from kubectl_kres.model.tekton import Named, PodTemplate, Provenance
+from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.base.amounts import read
 
-#: Names of the ConfigMaps, unless the controller's environment says otherwise.
-DEFAULTS, FLAGS, INFO = "config-defaults", "feature-flags", "pipelines-info"
-NAMESPACE = "tekton-pipelines"
 KEY = "default-container-resource-requirements"
 
 TektonVersion = tuple[int, int, int]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubectl_kres.model.tekton import Matrix, PipelineTask
-from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.model.tekton import Matrix, Param, PipelineTask
 
 _RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9_-]+)\.(?:results|outputs)[.\[]")
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubectl_kres.model.tekton import Step
-from kubectl_kres.model.tekton_parts import DeclaredResult, Variable, VolumeMount
+from kubectl_kres.model.tekton import DeclaredResult, Step, Variable, VolumeMount
 
 
 def merged(steps: Sequence[Step] | None, template: Step | None, *, beta: bool = False) -> tuple[Step, ...]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.tekton import TaskRunSpec, TaskSpec
-from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.model.tekton import Param, TaskRunSpec, TaskSpec
 
 Variables = Mapping[str, str]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.model.tekton import Override, TaskRun, TaskRunSpec, TaskSpec
-from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.model.tekton import Override, Param, TaskRun, TaskRunSpec, TaskSpec
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.base.amounts import read
 from kubectl_kres.tekton.base.config import TektonConfig
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
-from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.validation.declarations import Declaration, declared, type_of
 from kubectl_kres.tekton.validation.variable_faults import mounts, texts
 

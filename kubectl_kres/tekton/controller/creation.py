@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
-from kubectl_kres.model.tekton_parts import Named
+from kubectl_kres.model.tekton import Named, PodTemplate, TaskRun, TaskSpec
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.base.template_merge import merged
 from kubectl_kres.tekton.base.variables import replaced, variables_of
 from kubectl_kres.tekton.resources.containers import has_scripts, stops

@@ -10,11 +10,12 @@ from kubectl_kres.model.meta import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.provenance.journal import Assume, Entry, Source
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.base.config import TektonConfig, merged
 from kubectl_kres.tekton.base.duration import deadline
 from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.base.result import Built, Fields, ListOrder, Problem, SpecOrigin, webhook_refusal
+from kubectl_kres.tekton.base.result import Built, Fields, ListOrder, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.base.variables import Variables, replaced, variables_of
 from kubectl_kres.tekton.controller.controller_checks import problems
 from kubectl_kres.tekton.controller.creation import unbuildable

@@ -8,9 +8,9 @@ from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.provenance.problem import TooMuch
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.base.duration import seconds
-from kubectl_kres.tekton.base.result import TooMuch
 from kubectl_kres.tekton.controller.creation import AFTER_QUOTA
 from kubectl_kres.tekton.controller.taskrun import RunResult
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.model.tekton import (
+    Param,
     Pipeline,
     PipelineRun,
     PipelineSpec,
@@ -19,9 +20,9 @@ from kubectl_kres.model.tekton import (
     TaskRun,
     TaskSpec,
 )
-from kubectl_kres.model.tekton_parts import Param
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.base.result import Gap, SpecOrigin
 from kubectl_kres.tekton.base.variables import parameters, replaced
 
 RULE = "tekton/resolution"

@@ -15,12 +15,12 @@ from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
-from kubectl_kres.model.tekton_parts import Param, WorkspaceBinding
+from kubectl_kres.model.tekton import Param, Reference, Task, TaskRun, TaskRunSpec, WorkspaceBinding
 from kubectl_kres.provenance.journal import Assume, Journal, Source
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base.config import TektonConfig, flags_of, merged
 from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.base.result import Built, Fields, Gap, fields_below
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.pod_build import pods
 from kubectl_kres.tekton.controller.pod_security import enforces, is_bare, refusal

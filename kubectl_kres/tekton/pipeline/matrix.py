@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.tekton import IncludeParams, Matrix
-from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.model.tekton import IncludeParams, Matrix, Param
 
 #: A whole array in place of a value, and of one of several; only there may the star be left out.
 _WHOLE_ARRAY = re.compile(r"\$\(params(?:\.|\[[\"'])([A-Za-z0-9_.-]+?)(?:[\"']\])?(\[\*\])?\)")

@@ -8,7 +8,8 @@ from msgspec import Struct, structs
 
 from kubectl_kres.model.tekton import PipelineRun, PipelineSpec, TaskRun
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.base.result import Gap, SpecOrigin
 from kubectl_kres.tekton.controller.resolve import (
     UsedPipeline,
     UsedTask,

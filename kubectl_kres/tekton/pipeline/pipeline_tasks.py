@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.tekton import (
+    ClaimVolume,
+    Param,
     Pipeline,
     PipelineRun,
     PipelineRunSpec,
@@ -18,13 +20,14 @@ from kubectl_kres.model.tekton import (
     TaskRun,
     TaskRunSpec,
     Timeouts,
+    WorkspaceBinding,
 )
-from kubectl_kres.model.tekton_parts import ClaimVolume, Param, WorkspaceBinding
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base.config import merged
 from kubectl_kres.tekton.base.duration import go_text, seconds
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN, PIPELINE_TASK, child_name
-from kubectl_kres.tekton.base.result import Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.base.result import Fields, Gap, fields_below
 from kubectl_kres.tekton.base.task_order import waits_for
 from kubectl_kres.tekton.base.variables import parameters, replaced
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used

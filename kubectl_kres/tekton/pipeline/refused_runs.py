@@ -10,8 +10,8 @@ from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.controller.taskrun import RunWorld
 from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kubectl_kres.model.tekton import PipelineTask
-from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.model.tekton import Param, PipelineTask
 from kubectl_kres.tekton.validation.webhook_error import WebhookError, keyed
 
 TYPES = ("string", "array", "object")

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.resource_names import qualified_faults
-from kubectl_kres.model.tekton import Reference
-from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.model.tekton import Param, Reference
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.validation.webhook_error import WebhookError, keyed
 

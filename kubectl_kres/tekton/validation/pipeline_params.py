@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kubectl_kres.model.tekton import Matrix, PipelineRunSpec, PipelineSpec, PipelineTask
-from kubectl_kres.model.tekton_parts import Param, When
+from kubectl_kres.model.tekton import Matrix, Param, PipelineRunSpec, PipelineSpec, PipelineTask, When
 from kubectl_kres.tekton.base import template_merge
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.validation.declarations import (

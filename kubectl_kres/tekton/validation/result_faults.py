@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubectl_kres.model.tekton_parts import DeclaredResult
+from kubectl_kres.model.tekton import DeclaredResult
 from kubectl_kres.tekton.validation.declarations import TYPES, type_of
 from kubectl_kres.tekton.validation.webhook_error import LABEL, WebhookError, quote
 

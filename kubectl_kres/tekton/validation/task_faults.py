@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.model.tekton import Sidecar, Step, TaskSpec
-from kubectl_kres.model.tekton_parts import When
+from kubectl_kres.model.tekton import Sidecar, Step, TaskSpec, When
 from kubectl_kres.tekton.base import template_merge
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.duration import go_text, seconds

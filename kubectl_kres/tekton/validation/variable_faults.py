@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from kubectl_kres.model.tekton import Step
-from kubectl_kres.model.tekton_parts import DeclaredResult
+from kubectl_kres.model.tekton import DeclaredResult, Step
 from kubectl_kres.tekton.validation.declarations import Declaration, bare_objects, of_type
 from kubectl_kres.tekton.validation.variable_refs import Shown, dimmed, entire, not_isolated, prohibited, unknown
 from kubectl_kres.tekton.validation.webhook_error import WebhookError, keyed

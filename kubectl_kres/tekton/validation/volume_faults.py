@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from posixpath import normpath
 
-from kubectl_kres.model.tekton import Step, TaskSpec
-from kubectl_kres.model.tekton_parts import Named, VolumeMount
+from kubectl_kres.model.tekton import Named, Step, TaskSpec, VolumeMount
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.validation.webhook_error import WebhookError, quote
 

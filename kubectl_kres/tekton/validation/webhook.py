@@ -10,10 +10,11 @@ import msgspec
 from kubectl_kres.model import tekton
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Override
+from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.tekton.base import template_merge
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.convert import V1BETA1, to_v1
-from kubectl_kres.tekton.base.result import Problem, webhook_refusal
+from kubectl_kres.tekton.base.result import webhook_refusal
 from kubectl_kres.tekton.validation.action_faults import action_faults
 from kubectl_kres.tekton.validation.declarations import declaration_faults, declared, type_faults, with_given
 from kubectl_kres.tekton.validation.decoder import fault_in

@@ -14,7 +14,7 @@ from kubectl_kres.reports.capsule.common.unseen import is_whole, unseen_of_pool
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport
 from kubectl_kres.reports.capsule.pool.pool_tree import pool_tree, tree_needs
 from kubectl_kres.reports.capsule.pool.pools import pool_report
-from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.quota.usage_tree import setter_needs
 from kubectl_kres.store.coverage import Need

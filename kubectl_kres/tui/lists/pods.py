@@ -16,8 +16,7 @@ from kubectl_kres.render.pod.qos import quality_lines, short
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.condition import state_of
-from kubectl_kres.reports.pod.events import of_pod
+from kubectl_kres.reports.pod.events import of_pod, state_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
 from kubectl_kres.reports.qos.qos_sums import PodAmounts, amounts

@@ -9,7 +9,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.quota.fit import refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, denied_needs, stands_alone
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows

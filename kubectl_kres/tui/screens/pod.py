@@ -11,10 +11,10 @@ from kubectl_kres.render.pod.cgroups import tree
 from kubectl_kres.render.pod.diff import difference_lines
 from kubectl_kres.render.pod.explain import explanation_lines, head_lines
 from kubectl_kres.render.pod.qos import quality_lines
-from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, toned
+from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.text.yaml_lines import yaml_lines
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain

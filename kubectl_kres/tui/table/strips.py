@@ -15,8 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kubectl_kres.render.text.escape import capped, plain
-from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone, capped, plain
 
 #: Cells that keep the text on the right from being read as part of the one on the left.
 _APART = 3

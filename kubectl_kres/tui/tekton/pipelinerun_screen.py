@@ -9,7 +9,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.render.tekton.pipeline import head_lines, pipeline_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask

@@ -15,7 +15,7 @@ from kubectl_kres.render.tekton.system import NO_TEKTON
 from kubectl_kres.render.tekton.taskrun import task_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.times import since
-from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain

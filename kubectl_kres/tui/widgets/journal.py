@@ -7,10 +7,9 @@ from itertools import islice
 
 from kubectl_kres.provenance.journal import Check
 from kubectl_kres.render.pod.explain import remark_lines, sum_text
-from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.steps import shown_source, step_lines, text
-from kubectl_kres.render.text.values import answer
+from kubectl_kres.render.text.values import answer, cost_lines
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.widgets.values import ValueRow
 

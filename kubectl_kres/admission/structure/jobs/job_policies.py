@@ -20,9 +20,8 @@ from kubectl_kres.admission.base.field_error import (
     too_long,
     too_many,
 )
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import qualified_faults
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
 
 _RULE, _CHOICE = "validation/job", "validation/choice"
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")

@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.field_error import (
     required,
     too_long,
 )
-from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
 from kubectl_kres.admission.base.selectors import selects, shown_selector
 from kubectl_kres.admission.structure.jobs.cron_schedule import schedule_fault
@@ -22,7 +21,7 @@ from kubectl_kres.admission.structure.jobs.job_policies import failure_errors, s
 from kubectl_kres.admission.structure.labels import label_value_faults
 from kubectl_kres.admission.structure.metadata_structure import name_of
 from kubectl_kres.admission.structure.placing_structure import selector_errors
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
 
 _RULE, _SELECTOR, _CHOICE = "validation/job", "validation/selector", "validation/choice"
 #: What stands for the UID that the server gives the job.

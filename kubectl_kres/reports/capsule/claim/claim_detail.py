@@ -7,9 +7,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from kubectl_kres.capsule.rules.amounts import Amounts, added
-from kubectl_kres.capsule.rules.pool_quota import quota_name
 from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolClaimSpec
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolClaimSpec, quota_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport, ManagedQuota, May, QuotaLine

@@ -11,8 +11,7 @@ from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.capsule.rules.amounts import Amounts
-from kubectl_kres.capsule.rules.pool_quota import PREFIX
-from kubectl_kres.model.capsule import ResourcePool
+from kubectl_kres.model.capsule import PREFIX, ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.capsule.rules.pool_quota import POOL_LABEL, quota_name
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.capsule import POOL_LABEL, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.reports.capsule.common.claim_state import HELD, WAITING, standing
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.store.coverage import Need

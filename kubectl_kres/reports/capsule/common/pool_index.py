@@ -10,8 +10,7 @@ from kubectl_kres.capsule.replay.reconcile import lowered_in
 from kubectl_kres.capsule.rules.allocation import ClaimShare, left_of, place, uid_of, used_of
 from kubectl_kres.capsule.rules.amounts import Amounts
 from kubectl_kres.capsule.rules.assignment import belongs
-from kubectl_kres.capsule.rules.pool_quota import POOL_LABEL, quota_name
-from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.capsule import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.claim_state import WAITING, Standing, standing

@@ -7,8 +7,7 @@ from msgspec import structs
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.capsule.common.needs import claim_needs, pool_needs
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
-from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.store.coverage import Need
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.capsule.rules.managed import terms_of
-from kubectl_kres.capsule.rules.pool_quota import quota_name
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.capsule import ResourcePool
+from kubectl_kres.model.capsule import ResourcePool, quota_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import shares

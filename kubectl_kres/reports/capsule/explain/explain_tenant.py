@@ -10,10 +10,9 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -12,11 +12,10 @@ from kubectl_kres.model.capsule import Tenant
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, parse
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
 from kubectl_kres.reports.quota.quota_report import used_by

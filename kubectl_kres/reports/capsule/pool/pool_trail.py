@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.capsule.rules.pool_quota import pool_of, quota_name
-from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePoolClaim
+from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePoolClaim, pool_of, quota_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect

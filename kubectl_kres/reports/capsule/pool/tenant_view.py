@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from kubectl_kres.capsule.rules.allocation import place
 from kubectl_kres.capsule.rules.amounts import added
-from kubectl_kres.capsule.rules.pool_quota import pool_of
+from kubectl_kres.model.capsule import pool_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.common.amount_lists import parsed, sentence, shown, texts

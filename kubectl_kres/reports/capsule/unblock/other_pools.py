@@ -10,8 +10,7 @@ from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimKey, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.managed import hard_of
-from kubectl_kres.capsule.rules.pool_quota import quota_name
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.model.policy import ScopedRequirement
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.capsule.common.amount_lists import parsed, sentence, shown

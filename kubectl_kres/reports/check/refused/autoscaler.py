@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from shlex import quote
 
-from kubectl_kres.model.autoscaling import HorizontalPodAutoscaler
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.explanation import Autoscaled
-from kubectl_kres.reports.rollout.autoscaling import reach_of
+from kubectl_kres.reports.rollout.room import reach_of
 
 
 def find(scene: Scene) -> Iterator[Broken]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.provenance.problem import TooMuch
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
-from kubectl_kres.tekton.base.result import TooMuch
 
 
 def find(scene: Scene) -> Iterator[Broken]:

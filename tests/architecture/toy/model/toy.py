@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.kind import Kind
-from kubectl_kres.model.meta import Base, Metadata
+from kubectl_kres.model.meta import Base, Kind, Metadata
 
 GROUP = "toy.example.com"
 

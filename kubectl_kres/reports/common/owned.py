@@ -1,4 +1,4 @@
-"""What a controller owns, and what is told of an object, without looking through its namespace for each one."""
+"""What controls an object, what it owns, and what is told of it, without looking through a namespace for each one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kubectl_kres.model.workload import Event
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.store.store import Store
+
+#: The label with which the pods of a Deployment tell their template.
+_HASH = "pod-template-hash"
 
 #: The kind and name of an object.
 _Key = tuple[str, str]
@@ -18,9 +21,37 @@ _Found = dict[str, tuple[tuple[int, ...], dict[str, Mapping[_Key, list[Any]]]]]
 _found: WeakKeyDictionary[Store, _Found] = WeakKeyDictionary()
 
 
+def controller(value: Pod | Workload) -> tuple[str, str]:
+    """Kind and name of the owner that manages the object; empty if there is none."""
+    for owner in value.metadata.owner_references or ():
+        if owner.controller:
+            return owner.kind, owner.name
+    return "", ""
+
+
 def owned_by(store: Store, kind: str, namespace: str, owner: _Key) -> Sequence[Any]:
     """Pods or workloads of a kind whose controller has this kind and name, by name."""
     return _by_key(store, kind, namespace, controller).get(owner, ())
+
+
+def sole_replica_set(store: Store, deployment: Workload) -> str:
+    """The name of the one ReplicaSet whose pods are all that a Deployment counts; empty where the store holds others.
+
+    A ReplicaSet is known by its name, the Deployment's and a hash that its pods are labelled with. Source:
+    controller/deployment sync.go getNewReplicaSet.
+    """
+    name, namespace = deployment.metadata.name, deployment.metadata.namespace
+    active = [
+        (owner, pod)
+        for (kind, owner), pods in _by_key(store, "Pod", namespace, controller).items()
+        if kind == "ReplicaSet" and owner.rpartition("-")[0] == name
+        for pod in pods
+        if not pod.metadata.deletion_timestamp and pod.status.phase not in {"Succeeded", "Failed"}
+    ]
+    owners = {owner for owner, pod in active if owner == f"{name}-{(pod.metadata.labels or {}).get(_HASH, '')}"}
+    if len(owners) != 1 or len({owner for owner, _ in active}) != 1 or len(active) != deployment.status.replicas:
+        return ""
+    return owners.pop()
 
 
 def events_about(store: Store, namespace: str, about: _Key) -> Sequence[Event]:

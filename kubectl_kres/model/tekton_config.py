@@ -1,10 +1,20 @@
-"""ConfigMaps: just the keys that settle how Tekton computes, since others may hold what is nobody's business."""
+"""What says how Tekton is configured: its ConfigMaps, and the definition of its kinds, beside whose webhook they are.
+
+Of ConfigMaps just the keys that settle how Tekton computes, since others may hold what is nobody's business.
+"""
 
 from __future__ import annotations
 
 import msgspec
 
 from kubectl_kres.model.meta import Base, Metadata
+
+#: Names of the ConfigMaps and where they are, unless the controller's environment says otherwise.
+DEFAULTS, FLAGS, INFO = "config-defaults", "feature-flags", "pipelines-info"
+CONFIG_NAMES = (INFO, DEFAULTS, FLAGS)
+NAMESPACE = "tekton-pipelines"
+#: Whose webhook, which converts between versions, stands beside the configuration.
+DEFINITION = "taskruns.tekton.dev"
 
 
 class ConfigMapData(Base, frozen=True):
@@ -40,3 +50,51 @@ class ConfigMap(Base, frozen=True):
     data: ConfigMapData = ConfigMapData()
     kind: str = "ConfigMap"
     api_version: str = "v1"
+
+
+class ServiceReference(Base, frozen=True):
+    """A Service by namespace and name."""
+
+    namespace: str = ""
+    name: str = ""
+
+
+class ClientConfig(Base, frozen=True):
+    """How the API server reaches a webhook."""
+
+    service: ServiceReference | None = None
+
+
+class ConversionWebhook(Base, frozen=True):
+    """The webhook of a conversion."""
+
+    client_config: ClientConfig | None = None
+
+
+class Conversion(Base, frozen=True):
+    """How objects of one version become those of another."""
+
+    webhook: ConversionWebhook | None = None
+
+
+class DefinitionSpec(Base, frozen=True):
+    """The part of a definition that matters here."""
+
+    conversion: Conversion | None = None
+
+
+class CustomResourceDefinition(Base, frozen=True):
+    """A CustomResourceDefinition."""
+
+    metadata: Metadata = Metadata()
+    spec: DefinitionSpec = DefinitionSpec()
+    kind: str = "CustomResourceDefinition"
+    api_version: str = "apiextensions.k8s.io/v1"
+
+    @property
+    def webhook_namespace(self) -> str:
+        """The namespace of the converting webhook's Service; empty: there is none."""
+        conversion = self.spec.conversion
+        webhook = conversion.webhook if conversion is not None else None
+        client = webhook.client_config if webhook is not None else None
+        return client.service.namespace if client is not None and client.service is not None else ""

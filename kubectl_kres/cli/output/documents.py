@@ -1,0 +1,100 @@
+"""Answers as one document: JSON, YAML, or a form of the user's. Loaded where one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import Any, Self, TextIO
+
+import msgspec
+
+from kubectl_kres.render.text import data
+from kubectl_kres.store.store import Origin
+
+#: What a format that takes a text begins with, as the help shows it.
+FORMS = {"jsonpath": "TEMPLATE", "custom-columns": "SPEC"}
+
+
+class Shaped(str):
+    """It is ``json`` for all that asks; ``of`` makes the text of the document."""
+
+    __slots__ = ("of",)
+    of: Callable[[Mapping[str, Any]], str]
+
+    def __new__(cls, asked: str) -> Self:
+        """``asked`` is what follows ``-o``. Raises UsageError for what cannot be read."""
+        from kubectl_kres.render.text import jsonpath
+
+        result = super().__new__(cls, "json")
+        form, _, text = asked.partition("=")
+        if form == "jsonpath":
+            parts = jsonpath.parse(text)
+            result.of = lambda document: jsonpath.printed(parts, document)
+        else:
+            columns = jsonpath.columns(text)
+            result.of = lambda document: "".join(
+                f"{line}\n" for line in jsonpath.table(columns, document.get("items", [document]))
+            )
+        return result
+
+
+#: Items of a document stay in memory up to this size.
+_IN_MEMORY = 8 << 20
+
+
+_PIECE = 1 << 16
+
+
+def dump(document: Mapping[str, Any], output: str) -> str:
+    """A document as JSON or YAML, with a newline at its end, or in the user's form."""
+    if isinstance(output, Shaped):
+        return output.of(msgspec.json.decode(msgspec.json.encode(document)))
+    return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
+
+
+class Items:
+    """The items of one document. They wait on disk if they are many, since what stands before them is known last."""
+
+    def __init__(self, output: str) -> None:
+        self._output = output
+        self._file: SpooledTemporaryFile[str] | None = None
+        #: Those of a form of the user's, which looks at all of them at once.
+        self._shaped: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, item: Any) -> None:
+        """Append an item; for JSON it may be drawn already, as ``data.Item``."""
+        if isinstance(self._output, Shaped):
+            self._shaped.append(msgspec.to_builtins(item))
+            return
+        if self._output == "yaml":
+            text = data.to_yaml([msgspec.to_builtins(item)])
+        else:
+            drawn = item if isinstance(item, data.Item) else data.item(item)
+            text = f",\n{drawn.text}" if self._file else drawn.text
+        if self._file is None:
+            self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
+        self._file.write(text)
+
+    def write(self, kind: str, origin: Origin, *, complete: bool, file: TextIO | None = None) -> None:
+        """The document, on standard output if no file is given."""
+        head = data.document(kind, self._shaped, origin, complete=complete)
+        if self._file is None:
+            print(dump(head, self._output), end="", file=file)
+            return
+        del head["items"]
+        before, after = ("items:\n", "")
+        if self._output == "json":
+            before, after = ',\n  "items": [\n', "\n  ]\n}\n"
+        print(dump(head, self._output).removesuffix("\n}\n"), end=before, file=file)
+        self._file.seek(0)
+        for piece in iter(partial(self._file.read, _PIECE), ""):
+            print(piece, end="", file=file)
+        print(end=after, file=file)

@@ -1,0 +1,226 @@
+"""One resource of all containers and of the pod level, brought within what asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
+from kubectl_kres.admission.base.resource_names import is_integer, is_pod_level, may_overcommit
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.remedies.limit_bounds import LimitBound, LimitBounds, fit
+from kubectl_kres.reports.remedies.shape import UNIT, Place, Values, Way, scale, units, write, written
+
+#: What a container is given where nothing says how much it needs.
+STATED = {"cpu": "100m", "memory": "128Mi"}
+
+
+class Resource:
+    """One resource of all containers and of the pod level, brought within what asks for it."""
+
+    def __init__(self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], way: Way) -> None:
+        self.name, self.way, self.needed, self.limits = name, way, needed, limits
+        self.draft = draft.copy()
+        self.before = draft
+
+    def changes(self, pod: Pod, values: Values) -> Iterator[tuple[Place, str | None]]:
+        """Every value of the resource that is another one now, or that an earlier step wrote."""
+        for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
+            for side in ("requests", "limits"):
+                before, after = old.side(side).get(self.name), new.side(side).get(self.name)
+                place = Place(new.path, side, self.name)
+                stands = written(write(pod, values), place)
+                if after is not None and (before is None or before != after or stands is None):
+                    yield place, str(after)
+
+    def solve(self) -> None:
+        slots = [*self.draft.containers, *self.draft.inits]
+        for slot in slots:
+            self._container(slot)
+        for kind in ("Pod",):
+            bounds = self._bounds(kind)
+            self._sums(bounds)
+        self._level()
+
+    def _bounds(self, kind: str) -> LimitBounds:
+        lows, highs, ratios = [], [], []
+        for limit in self.limits:
+            for item in limit.items:
+                if item.type == kind:
+                    lows += [LimitBound(item.min[self.name], limit.source)] if self.name in item.min else []
+                    highs += [LimitBound(item.max[self.name], limit.source)] if self.name in item.max else []
+                    ratios += [LimitBound(item.ratio[self.name], limit.source)] if item.ratio.get(self.name) else []
+        return LimitBounds(
+            max(lows, key=_nano, default=None),
+            min(highs, key=_nano, default=None),
+            min(ratios, key=_nano, default=None),
+        )
+
+    def _container(self, slot: Slot) -> None:
+        name, bounds = self.name, self._bounds("Container")
+        request, limit = slot.requests.get(name), slot.limits.get(name)
+        if is_integer(name):
+            request, limit = (None if quantity is None else _whole(quantity) for quantity in (request, limit))
+        if "requests" in self.needed and request is None:
+            request = limit or self._given("requests")
+        if "limits" in self.needed and limit is None:
+            limit = request or self._given("limits")
+        if not may_overcommit(name) and (request is not None or limit is not None):
+            amount = limit if limit is not None and self.way == "lower" else _most(request, limit)
+            request = limit = amount
+        if request is not None and limit is not None and request > limit:
+            request, limit = (limit, limit) if self.way == "lower" else (request, request)
+        if bounds.low is not None or bounds.high is not None or bounds.ratio is not None:
+            if bounds.ratio is not None and request is None and limit is None:
+                request = limit = self._given("requests")
+            if bounds.ratio is not None and limit is not None and not limit:
+                limit = self._given("limits")
+            if not bounds.contradictory:
+                request, limit = fit(request, limit, bounds, name)
+        _put(slot, "requests", name, request)
+        _put(slot, "limits", name, limit)
+
+    def _given(self, side: Side) -> Quantity:
+        """Where a container says nothing: what LimitRanges give, else their min, else a small amount."""
+        for limit in self.limits:
+            for item in limit.items:
+                if item.type == "Container":
+                    given = (
+                        (item.default_request, item.default, item.min)
+                        if side == "requests"
+                        else (item.default, item.default_request, item.min)
+                    )
+                    for values in given:
+                        if values.get(self.name):
+                            return values[self.name]
+        return parse(STATED.get(self.name, "1"))
+
+    def _sums(self, bounds: LimitBounds) -> None:
+        """What the pod has in total: of the level where that states it, else of the containers."""
+        level = self.draft.pod if self.name in {"cpu", "memory"} else None
+        for side in ("limits", "requests"):
+            if level is not None and self.name in level.side(side):
+                level.side(side)[self.name] = _clamped(level.side(side)[self.name], bounds)
+                continue
+            self._side(side, bounds, bounded=level is not None and self.name in level.limits)
+        self._ratio(bounds)
+
+    def _side(self, side: Side, bounds: LimitBounds, *, bounded: bool) -> None:
+        total = self._total(side)
+        high, low = bounds.high, bounds.low
+        if side == "limits" and high is not None and total is None and not bounded:
+            self._share(high.quantity)
+        elif high is not None and total is not None and total > high.quantity:
+            self.scale(side, high.quantity)
+        total = self._total(side)
+        if low is not None and (side == "requests" or total is not None) and (total or ZERO) < low.quantity:
+            first = self.draft.containers[0]
+            have = first.side(side).get(self.name, ZERO)
+            more = Quantity(have.nano + low.quantity.nano - (total or ZERO).nano, low.quantity.format)
+            first.side(side)[self.name] = more
+            limit = first.limits.get(self.name)
+            if limit is not None and first.requests.get(self.name, ZERO) > limit:
+                first.limits[self.name] = first.requests[self.name]
+
+    def _share(self, high: Quantity) -> None:
+        """A limit for each container, in equal parts of what the pod may have, and no less than its request."""
+        slots = [*self.draft.containers, *(init for init in self.draft.inits if init.role == "sidecar")]
+        part = Quantity(high.nano // len(slots) // units(self.name, high) * units(self.name, high), high.format)
+        for slot in slots:
+            slot.limits[self.name] = _most(slot.requests.get(self.name), part) or part
+        for slot in self.draft.inits:
+            slot.limits.setdefault(self.name, _most(slot.requests.get(self.name), part) or part)
+
+    def _total(self, side: Side) -> Quantity | None:
+        return of_containers(self.draft.containers, self.draft.inits, side).get(self.name)
+
+    def scale(self, side: Side, most: Quantity) -> None:
+        """Every container less in proportion, so that they have at most so much together."""
+        scale(self.draft, side, self.name, most)
+
+    def _ratio(self, bounds: LimitBounds) -> None:
+        if bounds.ratio is None:
+            return
+        level = self.draft.pod if self.name in {"cpu", "memory"} else None
+        own = level is not None and self.name in level.requests and self.name in level.limits
+        slots = [level] if own and level is not None else [*self.draft.containers, *self.draft.inits]
+        for slot in slots:
+            request, limit = slot.requests.get(self.name), slot.limits.get(self.name)
+            if limit is None and request:
+                limit = request
+            if request is None and not limit:
+                request = limit = self._given("requests")
+            request, limit = fit(request, limit, LimitBounds(None, None, bounds.ratio), self.name)
+            _put(slot, "requests", self.name, request)
+            _put(slot, "limits", self.name, limit)
+
+    def _level(self) -> None:
+        """The pod level has at least what its containers request, and none of them a limit above its own."""
+        level = self.draft.pod
+        if level is None or not is_pod_level(self.name):
+            return
+        high = self._bounds("Pod").high
+        most = high.quantity if high is not None else None
+        for slot in (*self.draft.containers, *self.draft.inits):
+            self._under_level(slot, level, most)
+        for side in ("requests", "limits"):
+            total, have = self._total("requests"), level.side(side).get(self.name)
+            if total is None or have is None or total <= have:
+                continue
+            if self.way == "lower" or (most is not None and total > most):
+                self.scale("requests", have)
+            else:
+                level.side(side)[self.name] = total
+        self._order_level(level, most)
+
+    def _under_level(self, slot: Slot, level: Slot, most: Quantity | None) -> None:
+        limit, own = slot.limits.get(self.name), level.limits.get(self.name)
+        if limit is None or own is None or limit <= own:
+            return
+        if self.way == "raise" and (most is None or limit <= most):
+            level.limits[self.name] = limit
+            return
+        slot.limits[self.name] = own
+        if slot.requests.get(self.name, ZERO) > own:
+            slot.requests[self.name] = own
+
+    def _order_level(self, level: Slot, most: Quantity | None) -> None:
+        request, limit = level.requests.get(self.name), level.limits.get(self.name)
+        if request is None or limit is None or request <= limit:
+            return
+        if self.way == "raise" and (most is None or request <= most):
+            level.limits[self.name] = request
+            return
+        level.requests[self.name] = limit
+        if (self._total("requests") or ZERO) > limit:
+            self.scale("requests", limit)
+
+
+def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
+    if bounds.low is not None and quantity < bounds.low.quantity:
+        return bounds.low.quantity
+    if bounds.high is not None and quantity > bounds.high.quantity:
+        return bounds.high.quantity
+    return quantity
+
+
+def _most(quantity: Quantity | None, other: Quantity | None) -> Quantity | None:
+    if quantity is None or other is None:
+        return other if quantity is None else quantity
+    return max(quantity, other, key=lambda quantity: quantity.nano)
+
+
+def _whole(quantity: Quantity) -> Quantity:
+    return Quantity(-(-quantity.nano // UNIT) * UNIT, quantity.format)
+
+
+def _nano(bound: LimitBound) -> int:
+    return bound.quantity.nano
+
+
+def _put(slot: Slot, side: Side, name: str, quantity: Quantity | None) -> None:
+    values: Quantities = slot.side(side)
+    if quantity is not None:
+        values[name] = quantity
