@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -48,16 +48,22 @@ class Explorer:
         """``between``: also those where controllers act between two steps, or before a quota's controller does."""
         usual, complete = self._reached(starts, self.most, between=False)
         if not complete:
-            usual = list(dict.fromkeys([*usual, *self._drawn(starts)]))
+            usual = self._distinct([*usual, *self._drawn(starts)])
         if not between:
             return Ends(tuple(usual), len(usual), complete)
         rare, all_of_them = self._reached(starts, MOST_BETWEEN, between=True)
-        states = dict.fromkeys([*usual, *rare])
+        states = self._distinct([*usual, *rare])
         return Ends(tuple(states), len(usual), complete and all_of_them)
+
+    def _distinct(self, states: Iterable[State]) -> list[State]:
+        result: dict[Any, State] = {}
+        for state in states:
+            result.setdefault(self._mark(state), state)
+        return list(result.values())
 
     def _reached(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
         seen: set[Any] = set()
-        ends: dict[State, None] = {}
+        ends: list[State] = []
         stack = list(reversed(starts))
         while stack:
             state = stack.pop()
@@ -65,24 +71,28 @@ class Explorer:
             if mark in seen:
                 continue
             if len(seen) >= most:
-                return list(ends), False
+                return ends, False
             seen.add(mark)
             following = self._next(state, between=between)
             if following:
                 stack.extend(following)
             else:
-                ends[state] = None
-        return list(ends), True
+                ends.append(state)
+        return ends, True
 
     def _mark(self, state: State) -> Any:
-        """Equal for equal states. To hash all workloads of each takes long: most are those of the state before it."""
+        """Equal for equal states. To hash all workloads of each takes long: of most states few are others than at first."""
+        first, places = self.controllers.differing(state.workloads)
         marks = []
-        for item in state.workloads:
+        for place in places:
+            item = state.workloads[place]
+            if item == first[place]:
+                continue
             known = self._numbered.get(id(item))
             if known is None:
                 known = self._numbered[id(item)] = item, self._numbers.setdefault(item, len(self._numbers))
-            marks.append(known[1])
-        return state._replace(workloads=()), tuple(marks)
+            marks.append((place, known[1]))
+        return state._replace(workloads=()), len(first), tuple(marks)
 
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
+from itertools import count as count_up
+from operator import is_not
 from typing import Literal, NamedTuple
 
 from kubectl_kres.simulate.controllers import statefulset
@@ -25,6 +28,9 @@ from kubectl_kres.simulate.state import (
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.world import Key
 
+#: Keys and workloads of a namespace, always in the same order.
+Workloads = tuple[tuple[Key, WorkloadState], ...]
+
 #: How pods of Jobs end.
 Ends = Literal["run", "complete", "fail"]
 
@@ -38,7 +44,7 @@ class State(NamedTuple):
     step: int
     used: tuple[int, ...]
     limits: tuple[int | None, ...]
-    workloads: tuple[tuple[Key, WorkloadState], ...]
+    workloads: Workloads
     claims: frozenset[str]
     answers: tuple[int, ...] = ()
 
@@ -78,6 +84,11 @@ class State(NamedTuple):
         return self._replace(workloads=(*items[:place], (items[place][0], workload), *items[place + 1 :]))
 
 
+def other_places(first: Workloads, workloads: Workloads) -> list[int]:
+    """The places of ``first`` in which the others are other objects."""
+    return [*compress(count_up(), map(is_not, first, workloads)), *range(len(workloads), len(first))]
+
+
 class Kubelet(NamedTuple):
     """What becomes of pods once they exist: whether new ones get ready, and how those of Jobs end."""
 
@@ -92,22 +103,34 @@ class Controllers:
         self.tables, self.kubelet = tables, kubelet
         #: Workloads whose controllers have nothing to do, by identity: of many only few are looked at in each state.
         self._idle: dict[int, tuple[WorkloadState, bool]] = {}
-        self._last: tuple[object, list[int]] = ((), [])
+        #: The first workloads that were looked at, by how many they are, and those of them that are active.
+        self._first: dict[int, tuple[Workloads, list[int]]] = {}
+        self._last: tuple[Workloads, Workloads, list[int]] = (), (), []
+
+    def differing(self, workloads: Workloads) -> tuple[Workloads, list[int]]:
+        """The first workloads of as many, and the places in which these are other objects."""
+        if workloads is not self._last[0]:
+            first = self._first_of(workloads)[0]
+            places = other_places(first, workloads)
+            self._last = workloads, first, places
+        return self._last[1:]
+
+    def _first_of(self, workloads: Workloads) -> tuple[Workloads, list[int]]:
+        if len(workloads) not in self._first:
+            active = [place for place, (_, workload) in enumerate(workloads) if not self._is_idle(workload)]
+            self._first[len(workloads)] = workloads, active
+        return self._first[len(workloads)]
 
     def active(self, state: State) -> list[int]:
         """The places of the workloads whose controllers would do something, whatever room there is."""
-        if state.workloads is self._last[0]:
-            return self._last[1]
-        known = self._idle
-        result: list[int] = []
-        for place, (_, workload) in enumerate(state.workloads):
-            outcome = known.get(id(workload))
-            if outcome is None:
-                outcome = known[id(workload)] = workload, self._is_idle(workload)
-            if not outcome[1]:
-                result.append(place)
-        self._last = state.workloads, result
-        return result
+        places = {*self._first_of(state.workloads)[1], *self.differing(state.workloads)[1]}
+        return [place for place in sorted(places) if not self._idle_now(state.workloads[place][1])]
+
+    def _idle_now(self, workload: WorkloadState) -> bool:
+        outcome = self._idle.get(id(workload))
+        if outcome is None:
+            outcome = self._idle[id(workload)] = workload, self._is_idle(workload)
+        return outcome[1]
 
     def _is_idle(self, workload: WorkloadState) -> bool:
         match workload:
