@@ -25,7 +25,7 @@ from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
-from kubectl_kres.simulate.moves import Kubelet, State, other_places
+from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import pods_of
@@ -96,7 +96,7 @@ class Side(Struct, frozen=True):
         first = usual[0].workloads
         kept = {0: None}
         # Most workloads are the same in all states.
-        for place in sorted({place for state in usual for place in other_places(first, state.workloads)}):
+        for place in sorted({place for state in usual for place in first.places(state.workloads)}):
             counts = [pods_of(state.workloads[place][1]) if place < len(state.workloads) else 0 for state in usual]
             kept |= dict.fromkeys((counts.index(min(counts)), counts.index(max(counts))))
         return tuple(usual[number] for number in kept)

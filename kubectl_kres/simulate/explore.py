@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_kres.simulate.change import Settle, Step
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
-from kubectl_kres.simulate.state import DeploymentState, WorkloadState, pods_of, shapes_of, wanted_of
+from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadState, pods_of, shapes_of, wanted_of
 
 #: States that are looked at before orders are only drawn, and how many are drawn then.
 MOST_STATES, MOST_DRAWN, LEAST_DRAWN = 10_000, 100, 8
@@ -43,6 +43,8 @@ class Explorer:
         self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
         self._numbers: dict[Any, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
+        #: The first workloads that were looked at, by how many they are.
+        self._first: dict[int, Workloads] = {}
 
     def ends(self, starts: Sequence[State], *, between: bool) -> Ends:
         """``between``: also those where controllers act between two steps, or before a quota's controller does."""
@@ -81,18 +83,19 @@ class Explorer:
         return ends, True
 
     def _mark(self, state: State) -> Any:
-        """Equal for equal states. To hash all workloads of each takes long: of most states few are others than at first."""
-        first, places = self.controllers.differing(state.workloads)
+        """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
+        workloads = state.workloads
+        first = self._first.setdefault(len(workloads), workloads)
         marks = []
-        for place in places:
-            item = state.workloads[place]
-            if item == first[place]:
-                continue
+        for place in workloads.places(first):
+            item = workloads[place]
             known = self._numbered.get(id(item))
             if known is None:
                 known = self._numbered[id(item)] = item, self._numbers.setdefault(item, len(self._numbers))
-            marks.append((place, known[1]))
-        return state._replace(workloads=()), len(first), tuple(marks)
+            if item != first[place]:
+                marks.append(known[1])
+        others = state.world, state.step, state.used, state.limits, state.claims, state.answers
+        return others, len(workloads), frozenset(marks)
 
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""

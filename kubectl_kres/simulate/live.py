@@ -28,6 +28,7 @@ from kubectl_kres.simulate.state import (
     Replica,
     ReplicaSetState,
     StatefulSetState,
+    Workloads,
     WorkloadState,
 )
 from kubectl_kres.simulate.tables import Added
@@ -155,7 +156,7 @@ class _Reading:
             state = state.charged(self.tables.shapes[shape].cost, number)
         for shape, number in ended.items():
             state = state.charged(self.tables.finished_cost(shape), number)
-        workloads = tuple(self._workloads())
+        workloads = Workloads(self._workloads())
         sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
         state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
             self.tables.set_cost(), sets

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import compress
-from itertools import count as count_up
-from operator import is_not
 from typing import Literal, NamedTuple
 
 from kubectl_kres.simulate.controllers import statefulset
@@ -15,21 +12,19 @@ from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
     Cost,
     DeploymentState,
+    Item,
     JobState,
     Pods,
     Replica,
     ReplicaSetState,
     StatefulSetState,
+    Workloads,
     WorkloadState,
     count,
     shapes,
     with_pod,
 )
 from kubectl_kres.simulate.tables import Tables
-from kubectl_kres.simulate.world import Key
-
-#: Keys and workloads of a namespace, always in the same order.
-Workloads = tuple[tuple[Key, WorkloadState], ...]
 
 #: How pods of Jobs end.
 Ends = Literal["run", "complete", "fail"]
@@ -80,13 +75,7 @@ class State(NamedTuple):
 
     def having(self, place: int, workload: WorkloadState) -> State:
         """The state with one workload changed."""
-        items = self.workloads
-        return self._replace(workloads=(*items[:place], (items[place][0], workload), *items[place + 1 :]))
-
-
-def other_places(first: Workloads, workloads: Workloads) -> list[int]:
-    """The places of ``first`` in which the others are other objects."""
-    return [*compress(count_up(), map(is_not, first, workloads)), *range(len(workloads), len(first))]
+        return self._replace(workloads=self.workloads.having(place, workload))
 
 
 class Kubelet(NamedTuple):
@@ -103,28 +92,18 @@ class Controllers:
         self.tables, self.kubelet = tables, kubelet
         #: Workloads whose controllers have nothing to do, by identity: of many only few are looked at in each state.
         self._idle: dict[int, tuple[WorkloadState, bool]] = {}
-        #: The first workloads that were looked at, by how many they are, and those of them that are active.
-        self._first: dict[int, tuple[Workloads, list[int]]] = {}
-        self._last: tuple[Workloads, Workloads, list[int]] = (), (), []
-
-    def differing(self, workloads: Workloads) -> tuple[Workloads, list[int]]:
-        """The first workloads of as many, and the places in which these are other objects."""
-        if workloads is not self._last[0]:
-            first = self._first_of(workloads)[0]
-            places = other_places(first, workloads)
-            self._last = workloads, first, places
-        return self._last[1:]
-
-    def _first_of(self, workloads: Workloads) -> tuple[Workloads, list[int]]:
-        if len(workloads) not in self._first:
-            active = [place for place, (_, workload) in enumerate(workloads) if not self._is_idle(workload)]
-            self._first[len(workloads)] = workloads, active
-        return self._first[len(workloads)]
+        #: The active ones of what states have in common, by its identity.
+        self._common: dict[int, tuple[tuple[Item, ...], list[int]]] = {}
 
     def active(self, state: State) -> list[int]:
         """The places of the workloads whose controllers would do something, whatever room there is."""
-        places = {*self._first_of(state.workloads)[1], *self.differing(state.workloads)[1]}
-        return [place for place in sorted(places) if not self._idle_now(state.workloads[place][1])]
+        workloads = state.workloads
+        known = self._common.get(id(workloads.common))
+        if known is None:
+            active = [place for place, (_, workload) in enumerate(workloads.common) if not self._is_idle(workload)]
+            known = self._common[id(workloads.common)] = workloads.common, active
+        places = sorted({*known[1], *workloads.changed})
+        return [place for place in places if not self._idle_now(workloads[place][1])]
 
     def _idle_now(self, workload: WorkloadState) -> bool:
         outcome = self._idle.get(id(workload))

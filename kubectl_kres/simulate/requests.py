@@ -24,7 +24,7 @@ from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, applied, key_of_step
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
-from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
+from kubectl_kres.simulate.state import StatefulSetState, Workloads, WorkloadState, shapes_of
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.workloads import changed, started
 from kubectl_kres.simulate.world import CONTROLLED, Key, World
@@ -184,7 +184,7 @@ class Requests:
         for place, (other, workload) in enumerate(state.workloads):
             if other == key:
                 return state.having(place, changed(workload, raw, template))
-        return state._replace(workloads=(*state.workloads, (key, started(raw, template))))
+        return state._replace(workloads=Workloads((*state.workloads, (key, started(raw, template)))))
 
     def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
@@ -207,7 +207,7 @@ class Requests:
         for other, workload in state.workloads:
             if other == key:
                 then = self._freed(then, workload)
-        return then._replace(workloads=tuple(item for item in then.workloads if item[0] != key))
+        return then._replace(workloads=Workloads(item for item in then.workloads if item[0] != key))
 
     def _freed(self, state: State, workload: WorkloadState) -> State:
         for shape, number in shapes_of(workload):

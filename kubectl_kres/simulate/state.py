@@ -5,8 +5,13 @@ A template is a number (``rollout.Templates``), and so is a shape: one way in wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kubectl_kres.simulate.world import Key
 
 #: Measure by number to amount, in billionths; nothing that is zero.
 Cost = tuple[tuple[int, int], ...]
@@ -123,6 +128,49 @@ class JobState(NamedTuple):
 
 
 WorkloadState = DeploymentState | ReplicaSetState | StatefulSetState | JobState
+#: Kind and name of a workload, and how it stands.
+Item = tuple[tuple[str, str], WorkloadState]
+
+
+class Workloads:
+    """The workloads of a namespace with their keys, always in the same order.
+
+    Of thousands of states each has few of its own: ``changed``, by place, beside what they have in ``common``.
+    """
+
+    __slots__ = ("changed", "common")
+
+    def __init__(self, common: Iterable[Item] = (), changed: Mapping[int, Item] = MappingProxyType({})) -> None:
+        self.common, self.changed = tuple(common), changed
+
+    def __len__(self) -> int:
+        return len(self.common)
+
+    def __getitem__(self, place: int) -> Item:
+        return self.changed.get(place) or self.common[place]
+
+    def __iter__(self) -> Iterator[Item]:
+        items = list(self.common)
+        for place, item in self.changed.items():
+            items[place] = item
+        return iter(items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workloads) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def having(self, place: int, workload: WorkloadState) -> Workloads:
+        """With another workload in one place."""
+        return Workloads(self.common, {**self.changed, place: (self[place][0], workload)})
+
+    def places(self, other: Workloads) -> Collection[int]:
+        """The places in which they may differ from others."""
+        if self.common is other.common:
+            return {*self.changed, *other.changed}
+        pairs = enumerate(zip_longest(self, other))
+        return [place for place, (own, item) in pairs if own is not item]
 
 
 def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
