@@ -76,11 +76,14 @@ class Template(Variant):
         return self._key
 
     def is_like(self, other: Template) -> bool:
-        """Whether a controller takes them for the same. Mostly the images tell already, with less work."""
-        return self._images() == other._images() and self.key == other.key
+        """Whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
+        return self._told() == other._told() and self.key == other.key
 
-    def _images(self) -> list[Any]:
-        return [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
+    def _told(self) -> tuple[list[Any], Mapping[str, Any]]:
+        """Images and labels."""
+        labels = (self.raw.get("metadata") or {}).get("labels") or {}
+        images = [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
+        return images, {name: value for name, value in labels.items() if value is not None}
 
 
 class Tables:
@@ -102,7 +105,7 @@ class Tables:
         self.worlds: list[World] = []
         self._templates_of: dict[Key, list[int]] = {}
         self._written: dict[tuple[Key, bytes], int] = {}
-        self._shape_numbers: dict[str, int] = {}
+        self._shape_numbers: dict[bytes, int] = {}
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
         self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
         self._finished: dict[int, Cost] = {}
@@ -160,7 +163,7 @@ class Tables:
 
     def shape(self, shape: Shape) -> int:
         """The number of a shape."""
-        key = repr((shape.stored, shape.cost, shape.unstated))
+        key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated))
         if key not in self._shape_numbers:
             self._shape_numbers[key] = len(self.shapes)
             self.shapes.append(shape)
