@@ -97,7 +97,10 @@ def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: s
 
 def _owner(item: Any) -> OwnerReference | None:
     owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
-    return next((owner for owner in owners if owner.controller), None)
+    for owner in owners:
+        if owner.controller:
+            return owner
+    return None
 
 
 class _Reading:

@@ -71,7 +71,7 @@ class State(NamedTuple):
         used = list(self.used)
         for number, amount in cost:
             used[number] += amount * times
-        return self._replace(used=tuple(used))
+        return State(self.world, self.step, tuple(used), *self[3:])
 
     def having(self, place: int, workload: WorkloadState) -> State:
         """The state with one workload changed."""

@@ -119,7 +119,7 @@ def mutated(
     if "LimitRanger" in server.disabled_plugins:
         yield (), draft, steps
         return
-    active = [limits for limits in policies.limits if any(_sets(limits))]
+    active = [limits for limits in policies.limits if any(limits.defaults)]
     if len(active) <= 1:
         for limits in active:
             limitrange_admission.mutate(draft, limits, steps)
@@ -141,10 +141,6 @@ def _look(draft: Draft) -> tuple[Any, ...]:
     """The same for drafts that nothing later tells apart."""
     sides = (slot.side(side) for slot in draft.slots() for side in SIDES)
     return draft.annotation, *(tuple((name, id(quantity)) for name, quantity in side.items()) for side in sides)
-
-
-def _sets(limits: Limits) -> Iterator[bool]:
-    return (bool(item.default or item.default_request) for item in limits.items if item.type == "Container")
 
 
 def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, ...]]:
