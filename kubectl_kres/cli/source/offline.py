@@ -188,7 +188,7 @@ class OfflineSource:
         asked = [(need.kind, _matches(need)) for need in needs]
         for page in snapshots.pages(self._path, *{need.kind for need in needs}):
             for kind, fits in asked:
-                fitting = [item for item in page if item.kind == kind and fits(item)]
+                fitting = list(filter(fits, page)) if page and page[0].kind == kind else []
                 if fitting:
                     yield fitting
 
@@ -198,8 +198,10 @@ class OfflineSource:
             yield page
 
 
-def _matches(need: Need) -> Callable[[Any], bool]:
-    """Whether an object of the need's kind is one that it asks for."""
+def _matches(need: Need) -> Callable[[Any], bool] | None:
+    """Whether an object of the need's kind is one that it asks for; None: each is."""
+    if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
+        return None
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
 
     def fits(item: Any) -> bool:
