@@ -301,6 +301,5 @@ def test_kinds_of_which_there_are_many_are_read_in_one_pass(kres: Kres, shop, mo
     passes = []
     pages = snapshots.pages
     monkeypatch.setattr(snapshots, "pages", lambda path, *kinds: passes.append({*kinds}) or pages(path, *kinds))
-    code, out, _ = kres("simulate --snapshot all.kres -A --set limitrange/limits:spec.limits=[]")
+    assert kres("simulate --snapshot all.kres -n shop --set limitrange/limits:spec.limits=[]").code == 0
     assert passes == [{"Pod", "TaskRun"}]
-    assert out
