@@ -159,7 +159,7 @@ class _Reading:
             state = state.charged(self.tables.shapes[shape].cost, number)
         for shape, number in ended.items():
             state = state.charged(self.tables.finished_cost(shape), number)
-        workloads = Workloads(self._workloads())
+        workloads = Workloads.of(self._workloads())
         sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
         state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
             self.tables.set_cost(), sets

@@ -11,8 +11,8 @@ from kubectl_kres.simulate.controllers.pods import fewer
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
     Cost,
+    Common,
     DeploymentState,
-    Item,
     JobState,
     Pods,
     Replica,
@@ -93,15 +93,15 @@ class Controllers:
         #: Workloads whose controllers have nothing to do, by identity: of many only few are looked at in each state.
         self._idle: dict[int, tuple[WorkloadState, bool]] = {}
         #: The active ones of what states have in common, by its identity.
-        self._common: dict[int, tuple[tuple[Item, ...], list[int]]] = {}
+        self._common: dict[int, tuple[Common, list[int]]] = {}
 
     def active(self, state: State) -> list[int]:
         """The places of the workloads whose controllers would do something, whatever room there is."""
-        workloads = state.workloads
-        known = self._common.get(id(workloads.common))
+        workloads, common = state.workloads, state.workloads.common
+        known = self._common.get(id(common))
         if known is None:
-            active = [place for place, (_, workload) in enumerate(workloads.common) if not self._is_idle(workload)]
-            known = self._common[id(workloads.common)] = workloads.common, active
+            active = [place for place, (_, workload) in enumerate(common.items) if not self._idle_now(workload)]
+            known = self._common[id(common)] = common, active
         places = sorted({*known[1], *workloads.changed})
         return [place for place in places if not self._idle_now(workloads[place][1])]
 

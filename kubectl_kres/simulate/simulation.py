@@ -47,7 +47,7 @@ class NamespaceSimulation:
     def empty(self, world: World) -> State:
         """The state of a world in which no controller has made anything yet."""
         size = len(self.tables.measures.items)
-        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads(), frozenset())
+        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.of(), frozenset())
         for raw in world.objects.values():
             state = state.charged(self.tables.object_cost(raw, world))
         return state

@@ -132,6 +132,36 @@ WorkloadState = DeploymentState | ReplicaSetState | StatefulSetState | JobState
 Item = tuple[tuple[str, str], WorkloadState]
 
 
+class Common:
+    """Workloads that many states have in common, with their keys.
+
+    What comes of it by one more or one less is made once, so that states still have it in common afterwards.
+    """
+
+    __slots__ = ("_fewer", "_more", "_places", "items")
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.items = tuple(items)
+        self._more: dict[Item, Common] = {}
+        self._fewer: dict[int, Common] = {}
+        self._places: dict[Key, int] | None = None
+
+    def place(self, key: Key) -> int | None:
+        if self._places is None:
+            self._places = {key: place for place, (key, _) in enumerate(self.items)}
+        return self._places.get(key)
+
+    def with_new(self, item: Item) -> Common:
+        if item not in self._more:
+            self._more[item] = Common((*self.items, item))
+        return self._more[item]
+
+    def without(self, place: int) -> Common:
+        if place not in self._fewer:
+            self._fewer[place] = Common((*self.items[:place], *self.items[place + 1 :]))
+        return self._fewer[place]
+
+
 class Workloads:
     """The workloads of a namespace with their keys, always in the same order.
 
@@ -140,17 +170,21 @@ class Workloads:
 
     __slots__ = ("changed", "common")
 
-    def __init__(self, common: Iterable[Item] = (), changed: Mapping[int, Item] = MappingProxyType({})) -> None:
-        self.common, self.changed = tuple(common), changed
+    def __init__(self, common: Common, changed: Mapping[int, Item] = MappingProxyType({})) -> None:
+        self.common, self.changed = common, changed
+
+    @classmethod
+    def of(cls, items: Iterable[Item] = ()) -> Workloads:
+        return cls(Common(items))
 
     def __len__(self) -> int:
-        return len(self.common)
+        return len(self.common.items)
 
     def __getitem__(self, place: int) -> Item:
-        return self.changed.get(place) or self.common[place]
+        return self.changed.get(place) or self.common.items[place]
 
     def __iter__(self) -> Iterator[Item]:
-        items = list(self.common)
+        items = list(self.common.items)
         for place, item in self.changed.items():
             items[place] = item
         return iter(items)
@@ -161,9 +195,22 @@ class Workloads:
     def __hash__(self) -> int:
         return hash(tuple(self))
 
+    def place(self, key: Key) -> int | None:
+        """Where a workload stands; None: there is none of this key."""
+        return self.common.place(key)
+
     def having(self, place: int, workload: WorkloadState) -> Workloads:
         """With another workload in one place."""
         return Workloads(self.common, {**self.changed, place: (self[place][0], workload)})
+
+    def with_new(self, key: Key, workload: WorkloadState) -> Workloads:
+        """With one more, at the end."""
+        return Workloads(self.common.with_new((key, workload)), self.changed)
+
+    def without(self, place: int) -> Workloads:
+        """With one less."""
+        kept = {other - (other > place): item for other, item in self.changed.items() if other != place}
+        return Workloads(self.common.without(place), kept)
 
     def places(self, other: Workloads) -> Collection[int]:
         """The places in which they may differ from others."""
