@@ -10,8 +10,8 @@ from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.controllers.pods import fewer
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
-    Cost,
     Common,
+    Cost,
     DeploymentState,
     JobState,
     Pods,
