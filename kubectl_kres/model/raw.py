@@ -80,7 +80,9 @@ def _without_nulls(value: Any) -> Any:
         return [_without_nulls(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    return {key: _of_field(key, item) for key, item in value.items() if item is not None}
+    return {
+        key: item if type(item) in _PLAIN else _of_field(key, item) for key, item in value.items() if item is not None
+    }
 
 
 def _of_field(key: str, value: Any) -> Any:

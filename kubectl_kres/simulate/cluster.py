@@ -93,15 +93,11 @@ class Side(Struct, frozen=True):
         usual = ends.states[: ends.usual]
         if len(usual) <= MOST_SHOWN:
             return usual
-        pods: dict[int, int] = {}  # by identity: most workloads are the same in most states
+        first = usual[0].workloads
         kept = {0: None}
-        for place in range(len(usual[0].workloads)):
-            counts: list[int] = []
-            for state in usual:
-                workload = state.workloads[place][1] if place < len(state.workloads) else None
-                if id(workload) not in pods:
-                    pods[id(workload)] = pods_of(workload) if workload is not None else 0
-                counts.append(pods[id(workload)])
+        # Most workloads are the same in all states.
+        for place in sorted({place for state in usual for place in first.places(state.workloads)}):
+            counts = [pods_of(state.workloads[place][1]) if place < len(state.workloads) else 0 for state in usual]
             kept |= dict.fromkeys((counts.index(min(counts)), counts.index(max(counts))))
         return tuple(usual[number] for number in kept)
 

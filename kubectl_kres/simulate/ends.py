@@ -166,8 +166,13 @@ class StateReader:
             yield WorkloadEnd("Pod", name, 1, 1, is_ready, stored=((1, stored),))
 
     def _stored(self, workload: WorkloadState) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        counts = list(shapes_of(workload))
+        if len(counts) == 1:
+            [(number, many)] = counts
+            yield many, self.tables.shapes[number].stored
+            return
         shapes: dict[str, tuple[int, Shape]] = {}
-        for number, many in shapes_of(workload):
+        for number, many in counts:
             shape = self.tables.shapes[number]
             key = self._looks.get(number)
             if key is None:

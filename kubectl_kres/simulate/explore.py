@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_kres.simulate.change import Settle, Step
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
-from kubectl_kres.simulate.state import DeploymentState, WorkloadState, pods_of, shapes_of, wanted_of
+from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadState, pods_of, shapes_of, wanted_of
 
 #: States that are looked at before orders are only drawn, and how many are drawn then.
 MOST_STATES, MOST_DRAWN, LEAST_DRAWN = 10_000, 100, 8
@@ -43,21 +43,29 @@ class Explorer:
         self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
         self._numbers: dict[Any, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
+        #: The first workloads that were looked at, by how many they are.
+        self._first: dict[int, Workloads] = {}
 
     def ends(self, starts: Sequence[State], *, between: bool) -> Ends:
         """``between``: also those where controllers act between two steps, or before a quota's controller does."""
         usual, complete = self._reached(starts, self.most, between=False)
         if not complete:
-            usual = list(dict.fromkeys([*usual, *self._drawn(starts)]))
+            usual = self._distinct([*usual, *self._drawn(starts)])
         if not between:
             return Ends(tuple(usual), len(usual), complete)
         rare, all_of_them = self._reached(starts, MOST_BETWEEN, between=True)
-        states = dict.fromkeys([*usual, *rare])
+        states = self._distinct([*usual, *rare])
         return Ends(tuple(states), len(usual), complete and all_of_them)
+
+    def _distinct(self, states: Iterable[State]) -> list[State]:
+        result: dict[Any, State] = {}
+        for state in states:
+            result.setdefault(self._mark(state), state)
+        return list(result.values())
 
     def _reached(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
         seen: set[Any] = set()
-        ends: dict[State, None] = {}
+        ends: list[State] = []
         stack = list(reversed(starts))
         while stack:
             state = stack.pop()
@@ -65,24 +73,29 @@ class Explorer:
             if mark in seen:
                 continue
             if len(seen) >= most:
-                return list(ends), False
+                return ends, False
             seen.add(mark)
             following = self._next(state, between=between)
             if following:
                 stack.extend(following)
             else:
-                ends[state] = None
-        return list(ends), True
+                ends.append(state)
+        return ends, True
 
     def _mark(self, state: State) -> Any:
-        """Equal for equal states. To hash all workloads of each takes long: most are those of the state before it."""
+        """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
+        workloads = state.workloads
+        first = self._first.setdefault(len(workloads), workloads)
         marks = []
-        for item in state.workloads:
+        for place in workloads.places(first):
+            item = workloads[place]
             known = self._numbered.get(id(item))
             if known is None:
                 known = self._numbered[id(item)] = item, self._numbers.setdefault(item, len(self._numbers))
-            marks.append(known[1])
-        return state._replace(workloads=()), tuple(marks)
+            if item != first[place]:
+                marks.append(known[1])
+        others = state.world, state.step, state.used, state.limits, state.claims, state.answers
+        return others, len(workloads), frozenset(marks)
 
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""

@@ -27,33 +27,29 @@ class JudgedPods:
     """Answers by what decides and by what of a template is looked at.
 
     Only of templates that the server took already: their names are valid. No name stands in an answer that admits the
-    pod but those of the containers; one that refuses it begins with the pod's.
+    pod but those of the containers, and none in one that refuses it but the pod's, with which it begins.
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], tuple[Stored, ...]] = {}
-        self._refused: dict[tuple[bytes, bytes, bytes], tuple[str, tuple[Outcome, ...]]] = {}
+        self._known: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
 
     def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         """Every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
-        likeness = _likeness(template)
-        known = self._known.get((deciding, likeness), ())
-        stored = tuple((_named(stored, template), request) for stored, request in known)
-        namesake, refused = self._refused.get((deciding, likeness, _names(template)), ("", ()))
-        return stored, tuple(_told_of(pod, namesake, outcome) for outcome in refused)
+        namesake, stored, refused = self._known.get((deciding, _likeness(template)), ("", (), ()))
+        return (
+            tuple((_named(item, template), request) for item, request in stored),
+            tuple(_told_of(pod, namesake, outcome) for outcome in refused),
+        )
 
     def put(
         self, deciding: bytes, template: Raw, pod: str, pairs: Iterable[Stored], refused: Iterable[Outcome]
     ) -> None:
         """What was found of a template whose pod is admitted or refused, whatever the order of LimitRanges."""
-        if len(self._known) + len(self._refused) >= _KEPT:
+        if len(self._known) >= _KEPT:
             self._known.clear()
-            self._refused.clear()
         stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
-        if stored and not outcomes:
-            self._known[deciding, _likeness(template)] = stored
-        elif outcomes and not stored:
-            self._refused[deciding, _likeness(template), _names(template)] = pod, outcomes
+        if bool(stored) != bool(outcomes):
+            self._known[deciding, _likeness(template)] = pod, stored, outcomes
 
 
 def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
@@ -63,11 +59,6 @@ def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
         return outcome
     message = refusal.message.replace(f'"{namesake}"', f'"{pod}"', 1)
     return replace(outcome, refusal=replace(refusal, message=message))
-
-
-def _names(template: Raw) -> bytes:
-    spec = template.get("spec") or {}
-    return _ENCODE([[item.get("name") for item in spec.get(group) or ()] for group in _GROUPS])
 
 
 def _likeness(template: Raw) -> bytes:

@@ -28,6 +28,7 @@ from kubectl_kres.simulate.state import (
     Replica,
     ReplicaSetState,
     StatefulSetState,
+    Workloads,
     WorkloadState,
 )
 from kubectl_kres.simulate.tables import Added
@@ -96,7 +97,10 @@ def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: s
 
 def _owner(item: Any) -> OwnerReference | None:
     owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
-    return next((owner for owner in owners if owner.controller), None)
+    for owner in owners:
+        if owner.controller:
+            return owner
+    return None
 
 
 class _Reading:
@@ -155,7 +159,7 @@ class _Reading:
             state = state.charged(self.tables.shapes[shape].cost, number)
         for shape, number in ended.items():
             state = state.charged(self.tables.finished_cost(shape), number)
-        workloads = tuple(self._workloads())
+        workloads = Workloads.of(self._workloads())
         sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
         state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
             self.tables.set_cost(), sets

@@ -10,6 +10,7 @@ from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.controllers.pods import fewer
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
+    Common,
     Cost,
     DeploymentState,
     JobState,
@@ -17,13 +18,13 @@ from kubectl_kres.simulate.state import (
     Replica,
     ReplicaSetState,
     StatefulSetState,
+    Workloads,
     WorkloadState,
     count,
     shapes,
     with_pod,
 )
 from kubectl_kres.simulate.tables import Tables
-from kubectl_kres.simulate.world import Key
 
 #: How pods of Jobs end.
 Ends = Literal["run", "complete", "fail"]
@@ -38,7 +39,7 @@ class State(NamedTuple):
     step: int
     used: tuple[int, ...]
     limits: tuple[int | None, ...]
-    workloads: tuple[tuple[Key, WorkloadState], ...]
+    workloads: Workloads
     claims: frozenset[str]
     answers: tuple[int, ...] = ()
 
@@ -70,12 +71,11 @@ class State(NamedTuple):
         used = list(self.used)
         for number, amount in cost:
             used[number] += amount * times
-        return self._replace(used=tuple(used))
+        return State(self.world, self.step, tuple(used), *self[3:])
 
     def having(self, place: int, workload: WorkloadState) -> State:
         """The state with one workload changed."""
-        items = self.workloads
-        return self._replace(workloads=(*items[:place], (items[place][0], workload), *items[place + 1 :]))
+        return self._replace(workloads=self.workloads.having(place, workload))
 
 
 class Kubelet(NamedTuple):
@@ -92,22 +92,24 @@ class Controllers:
         self.tables, self.kubelet = tables, kubelet
         #: Workloads whose controllers have nothing to do, by identity: of many only few are looked at in each state.
         self._idle: dict[int, tuple[WorkloadState, bool]] = {}
-        self._last: tuple[object, list[int]] = ((), [])
+        #: The active ones of what states have in common, by its identity.
+        self._common: dict[int, tuple[Common, list[int]]] = {}
 
     def active(self, state: State) -> list[int]:
         """The places of the workloads whose controllers would do something, whatever room there is."""
-        if state.workloads is self._last[0]:
-            return self._last[1]
-        known = self._idle
-        result: list[int] = []
-        for place, (_, workload) in enumerate(state.workloads):
-            outcome = known.get(id(workload))
-            if outcome is None:
-                outcome = known[id(workload)] = workload, self._is_idle(workload)
-            if not outcome[1]:
-                result.append(place)
-        self._last = state.workloads, result
-        return result
+        workloads, common = state.workloads, state.workloads.common
+        known = self._common.get(id(common))
+        if known is None:
+            active = [place for place, (_, workload) in enumerate(common.items) if not self._idle_now(workload)]
+            known = self._common[id(common)] = common, active
+        places = sorted({*known[1], *workloads.changed})
+        return [place for place in places if not self._idle_now(workloads[place][1])]
+
+    def _idle_now(self, workload: WorkloadState) -> bool:
+        outcome = self._idle.get(id(workload))
+        if outcome is None:
+            outcome = self._idle[id(workload)] = workload, self._is_idle(workload)
+        return outcome[1]
 
     def _is_idle(self, workload: WorkloadState) -> bool:
         match workload:

@@ -32,10 +32,10 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
     for key, workload in state.workloads:
         if key in known:
             continue
-        shapes = [shape for shape, _ in shapes_of(workload)]
+        counts = list(shapes_of(workload))
         wanted = wanted_of(workload)
-        if (shapes or wanted) and not getattr(workload, "ended", ""):
-            number = sum(many for _, many in shapes_of(workload))
+        if (counts or wanted) and not getattr(workload, "ended", ""):
+            shapes, number = [shape for shape, _ in counts], sum(many for _, many in counts)
             yield _next(namespace, state, key, shapes, number, wanted, workload)
     controlled = {key for key, _ in state.workloads}
     for key in sorted(key for key in world.objects if key not in controlled and key not in known and key[0] != "Pod"):

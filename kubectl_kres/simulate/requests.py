@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -49,7 +49,7 @@ class Requests:
         self.ready = True
         self.answers: list[StepAnswer] = []
         self._numbers: dict[StepAnswer, int] = {}
-        self._worlds: dict[tuple[int, int, bool], int] = {}
+        self._worlds: dict[tuple[int, int], int] = {}
 
     def policies(self, state: State) -> Policies:
         """What admission looks up now: quotas with what is used of them."""
@@ -140,10 +140,11 @@ class Requests:
         resource = resource_of(key[0], "v1")
         return StepAnswer(allowed=False, code=404, message=f'{resource} "{key[1]}" not found')
 
-    def _world(self, state: State, after: World, *, allowed: bool) -> int:
-        key = (state.world, state.step, allowed)
+    def _world(self, state: State, after: Callable[[], World]) -> int:
+        """The number of the world after a step that is allowed."""
+        key = (state.world, state.step)
         if key not in self._worlds:
-            self._worlds[key] = self.tables.world(after)
+            self._worlds[key] = self.tables.world(after())
         return self._worlds[key]
 
     def _stored(
@@ -152,8 +153,8 @@ class Requests:
         world, key = self.tables.worlds[state.world], key_of_step(step)
         if key[0] == "Pod":
             raw = self._stored_pod(raw, outcome)
-        after = world.having(raw, whole=isinstance(step, Apply))
-        then = self._answered(state, answer)._replace(world=self._world(state, after, allowed=True))
+        number = self._world(state, lambda: world.having(raw, whole=isinstance(step, Apply)))
+        after, then = self.tables.worlds[number], self._answered(state, answer)._replace(world=number)
         if stored is not None:
             then = then.charged(self._cost(stored, world), -1)
         then = then.charged(self._cost(raw, after))
@@ -181,10 +182,10 @@ class Requests:
 
     def _controlled(self, state: State, key: Key, raw: Raw, *, whole: bool) -> State:
         template = self.tables.template_of(raw, whole=whole)
-        for place, (other, workload) in enumerate(state.workloads):
-            if other == key:
-                return state.having(place, changed(workload, raw, template))
-        return state._replace(workloads=(*state.workloads, (key, started(raw, template))))
+        place = state.workloads.place(key)
+        if place is None:
+            return state._replace(workloads=state.workloads.with_new(key, started(raw, template)))
+        return state.having(place, changed(state.workloads[place][1], raw, template))
 
     def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
@@ -200,14 +201,16 @@ class Requests:
         answer = StepAnswer(allowed=True, code=200)
         if used_by_pod:
             return self._answered(state, answer)
-        then = self._answered(state, answer)._replace(world=self._world(state, world.lacking(key), allowed=True))
+        number = self._world(state, lambda: world.lacking(key))
+        then = self._answered(state, answer)._replace(world=number)
         then = then.charged(self._cost(stored, world), -1)
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims - {key[1]})
-        for other, workload in state.workloads:
-            if other == key:
-                then = self._freed(then, workload)
-        return then._replace(workloads=tuple(item for item in then.workloads if item[0] != key))
+        place = state.workloads.place(key)
+        if place is None:
+            return then
+        then = self._freed(then, state.workloads[place][1])
+        return then._replace(workloads=state.workloads.without(place))
 
     def _freed(self, state: State, workload: WorkloadState) -> State:
         for shape, number in shapes_of(workload):

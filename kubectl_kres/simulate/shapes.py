@@ -47,14 +47,14 @@ class Measures:
         self.items: list[Measure] = []
         #: The notation that each amount is shown in: that of the first object that counts for it.
         self.formats: dict[int, Format] = {}
-        self._scopes: dict[tuple[str, str], tuple[ScopedRequirement, ...]] = {}
+        self._concerned_by: dict[str, list[tuple[int, Measure]]] = {}
         for quota in quotas:
             self.add(quota)
 
     def add(self, quota: ResourceQuota) -> None:
         """Take in a quota; nothing changes for one that is known."""
         scopes = requirements(quota.spec)
-        self._scopes[quota.metadata.name, repr(scopes)] = scopes
+        self._concerned_by.clear()
         for resource in quota.spec.hard or {}:
             key = (quota.metadata.name, repr(scopes), resource)
             if key not in self._all:
@@ -82,29 +82,34 @@ class Measures:
     def cost(self, request: QuotaRequest) -> Cost:
         """What an object costs each quota that counts it."""
         pairs: list[tuple[int, int]] = []
-        for name, shown, resource, number in self._concerned(request):
-            amount = request.usage.get(resource)
-            if amount is not None and amount.nano and all(map(request.in_scope, self._scopes[name, shown])):
+        for number, measure in self._concerned(request):
+            amount = request.usage.get(measure.resource)
+            if amount is not None and amount.nano and all(map(request.in_scope, measure.scopes)):
                 pairs.append((number, amount.nano))
                 self.formats.setdefault(number, amount.format)
         return tuple(pairs)
 
     def unstated(self, request: QuotaRequest) -> tuple[int, ...]:
         """The measures that a container must state and does not."""
-        if request.containers is None:
+        containers = request.containers
+        if containers is None:
             return ()
         return tuple(
             number
-            for name, shown, resource, number in self._concerned(request)
-            if resource in MUST_SPECIFY
-            and any(resource not in stated for _, stated in request.containers)
-            and all(map(request.in_scope, self._scopes[name, shown]))
+            for number, measure in self._concerned(request)
+            if measure.resource in MUST_SPECIFY
+            and any(measure.resource not in stated for _, stated in containers)
+            and all(map(request.in_scope, measure.scopes))
         )
 
-    def _concerned(self, request: QuotaRequest) -> Iterator[tuple[str, str, str, int]]:
-        for (name, shown, resource), number in self._all.items():
-            if request.names((resource,)):
-                yield name, shown, resource, number
+    def _concerned(self, request: QuotaRequest) -> list[tuple[int, Measure]]:
+        """The measures that objects of the request's kind count for."""
+        known = self._concerned_by.get(request.resource)
+        if known is None:
+            numbered = enumerate(self.items)
+            known = [(number, measure) for number, measure in numbered if request.names((measure.resource,))]
+            self._concerned_by[request.resource] = known
+        return known
 
 
 def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:

@@ -16,6 +16,7 @@ from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
+from kubectl_kres.simulate.state import Workloads
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.world import Key, World
 
@@ -46,7 +47,7 @@ class NamespaceSimulation:
     def empty(self, world: World) -> State:
         """The state of a world in which no controller has made anything yet."""
         size = len(self.tables.measures.items)
-        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, (), frozenset())
+        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.of(), frozenset())
         for raw in world.objects.values():
             state = state.charged(self.tables.object_cost(raw, world))
         return state

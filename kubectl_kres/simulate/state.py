@@ -5,8 +5,13 @@ A template is a number (``rollout.Templates``), and so is a shape: one way in wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from kubectl_kres.simulate.world import Key
 
 #: Measure by number to amount, in billionths; nothing that is zero.
 Cost = tuple[tuple[int, int], ...]
@@ -123,6 +128,96 @@ class JobState(NamedTuple):
 
 
 WorkloadState = DeploymentState | ReplicaSetState | StatefulSetState | JobState
+#: Kind and name of a workload, and how it stands.
+Item = tuple[tuple[str, str], WorkloadState]
+
+
+class Common:
+    """Workloads that many states have in common, with their keys.
+
+    What comes of it by one more or one less is made once, so that states still have it in common afterwards.
+    """
+
+    __slots__ = ("_fewer", "_more", "_places", "items")
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.items = tuple(items)
+        self._more: dict[Item, Common] = {}
+        self._fewer: dict[int, Common] = {}
+        self._places: dict[Key, int] | None = None
+
+    def place(self, key: Key) -> int | None:
+        if self._places is None:
+            self._places = {key: place for place, (key, _) in enumerate(self.items)}
+        return self._places.get(key)
+
+    def with_new(self, item: Item) -> Common:
+        if item not in self._more:
+            self._more[item] = Common((*self.items, item))
+        return self._more[item]
+
+    def without(self, place: int) -> Common:
+        if place not in self._fewer:
+            self._fewer[place] = Common((*self.items[:place], *self.items[place + 1 :]))
+        return self._fewer[place]
+
+
+class Workloads:
+    """The workloads of a namespace with their keys, always in the same order.
+
+    Of thousands of states each has few of its own: ``changed``, by place, beside what they have in ``common``.
+    """
+
+    __slots__ = ("changed", "common")
+
+    def __init__(self, common: Common, changed: Mapping[int, Item] = MappingProxyType({})) -> None:
+        self.common, self.changed = common, changed
+
+    @classmethod
+    def of(cls, items: Iterable[Item] = ()) -> Workloads:
+        return cls(Common(items))
+
+    def __len__(self) -> int:
+        return len(self.common.items)
+
+    def __getitem__(self, place: int) -> Item:
+        return self.changed.get(place) or self.common.items[place]
+
+    def __iter__(self) -> Iterator[Item]:
+        items = list(self.common.items)
+        for place, item in self.changed.items():
+            items[place] = item
+        return iter(items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workloads) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def place(self, key: Key) -> int | None:
+        """Where a workload stands; None: there is none of this key."""
+        return self.common.place(key)
+
+    def having(self, place: int, workload: WorkloadState) -> Workloads:
+        """With another workload in one place."""
+        return Workloads(self.common, {**self.changed, place: (self[place][0], workload)})
+
+    def with_new(self, key: Key, workload: WorkloadState) -> Workloads:
+        """With one more, at the end."""
+        return Workloads(self.common.with_new((key, workload)), self.changed)
+
+    def without(self, place: int) -> Workloads:
+        """With one less."""
+        kept = {other - (other > place): item for other, item in self.changed.items() if other != place}
+        return Workloads(self.common.without(place), kept)
+
+    def places(self, other: Workloads) -> Collection[int]:
+        """The places in which they may differ from others."""
+        if self.common is other.common:
+            return {*self.changed, *other.changed}
+        pairs = enumerate(zip_longest(self, other))
+        return [place for place, (own, item) in pairs if own is not item]
 
 
 def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:

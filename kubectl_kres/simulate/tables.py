@@ -76,11 +76,14 @@ class Template(Variant):
         return self._key
 
     def is_like(self, other: Template) -> bool:
-        """Whether a controller takes them for the same. Mostly the images tell already, with less work."""
-        return self._images() == other._images() and self.key == other.key
+        """Whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
+        return self._told() == other._told() and self.key == other.key
 
-    def _images(self) -> list[Any]:
-        return [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
+    def _told(self) -> tuple[list[Any], Mapping[str, Any]]:
+        """Images and labels."""
+        labels = (self.raw.get("metadata") or {}).get("labels") or {}
+        images = [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
+        return images, {name: value for name, value in labels.items() if value is not None}
 
 
 class Tables:
@@ -100,9 +103,9 @@ class Tables:
         self.templates: list[Template] = []
         self.shapes: list[Shape] = []
         self.worlds: list[World] = []
-        self._templates_of: dict[Key, list[int]] = {}
-        self._written: dict[tuple[Key, bytes], int] = {}
-        self._shape_numbers: dict[str, int] = {}
+        #: All forms in which templates of a workload came, with their numbers.
+        self._templates_of: dict[Key, list[tuple[Raw, int]]] = {}
+        self._shape_numbers: dict[bytes, int] = {}
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
         self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
         self._finished: dict[int, Cost] = {}
@@ -128,16 +131,16 @@ class Tables:
 
     def template(self, owner: Key, raw: Raw, *, whole: bool = False) -> int:
         """The number of a workload's template; the same for one that its controller takes for the same."""
-        written = (owner, msgspec.json.encode(raw))
-        number = self._written.get(written)
-        if number is None:
-            numbers, new = self._templates_of.setdefault(owner, []), Template(owner, raw, whole=whole)
-            # A workload mostly has one: then nothing has to be compared.
-            number = next((number for number in numbers if self.templates[number].is_like(new)), len(self.templates))
-            if number == len(self.templates):
-                self.templates.append(new)
-                numbers.append(number)
-            self._written[written] = number
+        forms = self._templates_of.setdefault(owner, [])
+        for form, number in forms:
+            if form == raw:
+                return number
+        new = Template(owner, raw, whole=whole)
+        # A workload mostly has one: then nothing has to be compared.
+        number = next((number for _, number in forms if self.templates[number].is_like(new)), len(self.templates))
+        if number == len(self.templates):
+            self.templates.append(new)
+        forms.append((raw, number))
         return number
 
     def reject(self, template: int, message: str) -> None:
@@ -160,7 +163,7 @@ class Tables:
 
     def shape(self, shape: Shape) -> int:
         """The number of a shape."""
-        key = repr((shape.stored, shape.cost, shape.unstated))
+        key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated))
         if key not in self._shape_numbers:
             self._shape_numbers[key] = len(self.shapes)
             self.shapes.append(shape)
@@ -240,7 +243,7 @@ class Tables:
     def expect(self, owner: Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
         self._expected[owner] = tuple(variants)
-        own = {*self._templates_of.get(owner, ())}
+        own = {number for _, number in self._templates_of.get(owner, ())}
         self._options = {key: answer for key, answer in self._options.items() if key[0] not in own}
 
     def _variants(self, template: int) -> tuple[Variant, ...]:

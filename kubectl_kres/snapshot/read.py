@@ -69,14 +69,14 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     return store
 
 
-def pages(path: str, kind: str) -> Iterator[list[Any]]:
-    """The objects of a kind, a page at a time, in the order of the file; one page is in memory.
+def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
+    """The objects of some kinds, a page at a time, in the order of the file; one page is in memory.
 
     Raises SnapshotError as ``read`` does, but where the file is not whole possibly after some pages: what was made of
     them must not be shown.
     """
     for line in _walk(path):
-        if isinstance(line, _Line) and line.kind == kind:
+        if isinstance(line, _Line) and line.kind in kinds:
             yield _items(path, line)
 
 

@@ -83,10 +83,13 @@ class Store:
         self._revisions[kind] = self._revisions.get(kind, 0) + 1
         self.changes += 1
 
-    def add(self, kind: str, item: Any, *, file: str = "", written: Mapping[str, Any] | None = None) -> None:
+    def add(
+        self, kind: str, item: Any, *, file: str = "", written: Mapping[str, Any] | None = None, whole: bool = True
+    ) -> None:
+        """``whole`` False: of the object there is no more than what is kept."""
         namespace, name = item.metadata.namespace, item.metadata.name
         self._changed(kind)
-        if kind in self.lean:
+        if whole and kind in self.lean:
             item = self.lean[kind](item)
         self._objects.setdefault(kind, {}).setdefault(namespace, {})[name] = item
         if file:

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
+from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange.limitrange_object import Limits, parse
-from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, orders
+from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, mutated, orders
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.provenance.journal import Source
 
@@ -23,6 +24,19 @@ def test_each_value_that_an_order_can_give():
         (("a", "b"), "256Mi"),
         (("b", "a"), "1Gi"),
     }
+
+
+def test_orders_that_lead_to_the_same_pod_are_followed_once():
+    limits, server = policies([A, B]), Server()
+
+    def followed(item):
+        draft = draft_pod(item, server)
+        return [order for order, _, _ in mutated(draft, limits, None, server)]
+
+    stated = container(limits={"memory": "1Gi"}, requests={"memory": "1Gi"})
+    assert followed(pod(stated)) == [("a", "b")]
+    assert followed(pod(container(limits={"memory": "1Gi"}))) == [("a", "b")]
+    assert followed(pod()) == [("a", "b"), ("b", "a")]
 
 
 def test_limit_ranges_without_defaults_have_no_part_in_the_order():

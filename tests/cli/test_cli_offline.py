@@ -292,3 +292,14 @@ def test_a_mistyped_type_is_guessed(kres: Kres, words: str, close: str):
     code, _, err = kres(f"explain {words} --demo")
     assert code == 3
     assert (f"did you mean {close}?" in err) == bool(close)
+
+
+def test_kinds_of_which_there_are_many_are_read_in_one_pass(kres: Kres, shop, monkeypatch):
+    run = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": "r", "namespace": "shop"}}
+    shop.objects.append(run)
+    kres("snapshot -A --out all.kres")
+    passes = []
+    pages = snapshots.pages
+    monkeypatch.setattr(snapshots, "pages", lambda path, *kinds: passes.append({*kinds}) or pages(path, *kinds))
+    assert kres("simulate --snapshot all.kres -n shop --set limitrange/limits:spec.limits=[]").code == 0
+    assert passes == [{"Pod", "TaskRun"}]

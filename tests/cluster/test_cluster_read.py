@@ -161,6 +161,21 @@ def test_names_that_would_be_other_paths_are_never_sent(server, connection, name
     assert server.requests == []
 
 
+def test_of_each_page_that_is_kept_which_is_wanted(server, connection):
+    server.on(PODS, page(KEYS[:3], "more")).on(PODS, page(KEYS[3:]))
+    kept = []
+
+    def keep(item):
+        kept.append(item.metadata.name)
+        return Pod(metadata=item.metadata, api_version="kept")
+
+    store = Store(Origin("cluster", "x"))
+    store.lean["Pod"] = keep
+    fill_store.fill(connection, store, [Need("Pod")], chunk_size=3)
+    assert kept == [name for _, name in KEYS]
+    assert {item.api_version for item in store.all("Pod")} == {"kept"}
+
+
 def test_odd_names_are_quoted(server, connection):
     with pytest.raises(NotFound):
         fill_store.get(connection, POD, "a b", "x?limit=1#ü")

@@ -48,7 +48,7 @@ def test_what_is_alike_is_answered_as_each_by_itself():
 def test_the_second_of_two_that_are_alike_is_not_asked_for(monkeypatch):
     world, judged = next(_worlds()), JudgedPods()
     _answer(Tables(Server(), (), judged), _deployment("web", {}, {}), world)
-    monkeypatch.setattr(Tables, "outcomes", None)
+    monkeypatch.setattr(Tables, "_outcomes", None)
     shapes, _ = _answer(Tables(Server(), (), judged), _deployment("api", {}, {}), world)
     assert [one["name"] for one in shapes[0]["containers"]] == ["api-main", "side-of-api"]
 
@@ -57,10 +57,9 @@ def test_the_second_of_two_that_are_refused_alike_is_refused_under_its_own_name(
     *_, world = _worlds()
     main, judged = {"limits": {"cpu": "3"}}, JudgedPods()
     first = _deployment("web", main, {})
-    second = _deployment("web", main, {})
-    second["metadata"]["name"] = "api"
+    second = _deployment("api", main, {})
     expected = [_answer(Tables(Server()), raw, world) for raw in (first, second)]
     assert expected[0] != expected[1]
     assert _answer(Tables(Server(), (), judged), first, world) == expected[0]
-    monkeypatch.setattr(Tables, "outcomes", None)
+    monkeypatch.setattr(Tables, "_outcomes", None)
     assert _answer(Tables(Server(), (), judged), second, world) == expected[1]

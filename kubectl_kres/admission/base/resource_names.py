@@ -162,6 +162,8 @@ def resource_name_errors(name: str, path: str) -> list[FieldError]:
 
 def container_name_errors(name: str, path: str) -> list[FieldError]:
     """Source: validation.go validateContainerResourceName."""
+    if name in _COMPUTE:
+        return []
     errors = resource_name_errors(name, path)
     if "/" not in name:
         if name not in _COMPUTE and not is_huge_page(name):

@@ -12,6 +12,8 @@ from kubectl_kres.provenance.journal import Check, Entry, Source
 from kubectl_kres.quantity import MAX_MILLI_UNITS, ZERO, Quantity
 
 ANNOTATION = "kubernetes.io/limit-ranger"
+#: Billionths up to which no number of thousandths overflows.
+_EXACT = MAX_MILLI_UNITS * 10**9
 
 
 def mutate(draft: Draft, limits: Limits, journal: list[Entry] | None) -> None:
@@ -20,27 +22,18 @@ def mutate(draft: Draft, limits: Limits, journal: list[Entry] | None) -> None:
     Present values, zero too, are kept; a limit that is filled in makes no request.
     Source: plugin/pkg/admission/limitranger mergePodResourceRequirements.
     """
-    defaults = _merged(limits, "limits"), _merged(limits, "requests")
+    defaults = limits.defaults
     if not any(defaults):
         return
     notes: list[str] = []
     for slot in (*draft.containers, *draft.inits):
         puts = [*_missing(slot, "limits", defaults[0]), *_missing(slot, "requests", defaults[1])]
+        if not puts:
+            continue
         change(puts, journal)
         notes += _notes(slot, puts)
     if notes:
         draft.annotation = "LimitRanger plugin set: " + "; ".join(notes)
-
-
-def _merged(limits: Limits, side: Side) -> dict[str, tuple[Quantity, Source]]:
-    """The defaults of all Container items; a later item wins, though normally there is one."""
-    field = "default" if side == "limits" else "defaultRequest"
-    return {
-        name: (quantity, limits.origin(item, field, name))
-        for item in limits.items
-        if item.type == "Container"
-        for name, quantity in (item.default if side == "limits" else item.default_request).items()
-    }
 
 
 def _missing(slot: Slot, side: Side, defaults: Mapping[str, tuple[Quantity, Source]]) -> Iterator[Put]:
@@ -66,14 +59,19 @@ def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None)
     Source: limitranger PodValidateLimitFunc.
     """
     findings: list[Finding] = []
-    for item in limits.items:
+    for item, bounds in limits.bounds:
         if item.type == "Container":
-            for slot in (*draft.containers, *draft.inits):
-                values = _Values("Container", slot.path, slot.requests, slot.limits)
-                findings += _checked(item, limits, values, journal)
+            every = [
+                _Values("Container", slot.path, slot.requests, slot.limits)
+                for slot in (*draft.containers, *draft.inits)
+            ]
         elif item.type == "Pod":
-            values = _Values("Pod", "pod", pod_sums(draft, "requests"), pod_sums(draft, "limits"))
-            findings += _checked(item, limits, values, journal)
+            every = [_Values("Pod", "pod", pod_sums(draft, "requests"), pod_sums(draft, "limits"))]
+        else:
+            continue
+        for values in every:
+            tests = [(name, bound, field, _TESTS[field](values, name, bound)) for field, name, bound in bounds]
+            findings += _recorded(tests, item, limits, values, journal)
     return findings
 
 
@@ -111,20 +109,6 @@ class _Values:
 _Test = tuple[str, Quantity, str, str]
 
 
-def _checked(item: ParsedItem, limits: Limits, values: _Values, journal: list[Entry] | None) -> list[Finding]:
-    tests: list[_Test] = [
-        (name, bound, field, test(values, name, bound))
-        for field, test in _TESTS
-        for name, bound in _bounds(item, field)
-    ]
-    return _recorded(tests, item, limits, values, journal)
-
-
-def _bounds(item: ParsedItem, field: str) -> Iterator[tuple[str, Quantity]]:
-    quantities = {"min": item.min, "max": item.max, "maxLimitRequestRatio": item.ratio}[field]
-    yield from sorted(quantities.items())
-
-
 def _recorded(
     tests: list[_Test], item: ParsedItem, limits: Limits, values: _Values, journal: list[Entry] | None
 ) -> list[Finding]:
@@ -160,6 +144,9 @@ def _asked(values: _Values, name: str, rule: str) -> str:
 
 def _numbers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:
     """Thousandths while all three fit, else whole units rounded up. Source: requestLimitEnforcedValues."""
+    amounts = request.nano, limit.nano, bound.nano
+    if min(amounts) >= 0 and max(amounts) <= _EXACT:
+        return request.milli(), limit.milli(), bound.milli()
     whole = request.whole_value(), limit.whole_value(), bound.whole_value()
     if max(whole) <= MAX_MILLI_UNITS:
         return request.milli_value(), limit.milli_value(), bound.milli_value()
@@ -168,28 +155,32 @@ def _numbers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, 
 
 def _below(values: _Values, name: str, bound: Quantity) -> str:
     request, limit = values.requests.get(name), values.limits.get(name)
-    asked, allowed, floor = _numbers(request or ZERO, limit or ZERO, bound)
-    head = f"minimum {name} usage per {values.type} is {bound}"
     if request is None:
-        return f"{head}.  No request is specified"
-    if asked < floor:
-        return f"{head}, but request is {request}"
-    if limit is not None and allowed < floor:
-        return f"{head}, but limit is {limit}"
-    return ""
+        fault = ".  No request is specified"
+    else:
+        asked, allowed, floor = _numbers(request, limit or ZERO, bound)
+        if asked < floor:
+            fault = f", but request is {request}"
+        elif limit is not None and allowed < floor:
+            fault = f", but limit is {limit}"
+        else:
+            return ""
+    return f"minimum {name} usage per {values.type} is {bound}{fault}"
 
 
 def _above(values: _Values, name: str, bound: Quantity) -> str:
     request, limit = values.requests.get(name), values.limits.get(name)
-    asked, allowed, ceiling = _numbers(request or ZERO, limit or ZERO, bound)
-    head = f"maximum {name} usage per {values.type} is {bound}"
     if limit is None:
-        return f"{head}.  No limit is specified"
-    if allowed > ceiling:
-        return f"{head}, but limit is {limit}"
-    if request is not None and asked > ceiling:
-        return f"{head}, but request is {request}"
-    return ""
+        fault = ".  No limit is specified"
+    else:
+        asked, allowed, ceiling = _numbers(request or ZERO, limit, bound)
+        if allowed > ceiling:
+            fault = f", but limit is {limit}"
+        elif request is not None and asked > ceiling:
+            fault = f", but request is {request}"
+        else:
+            return ""
+    return f"maximum {name} usage per {values.type} is {bound}{fault}"
 
 
 def _claim_above(values: _Values, name: str, bound: Quantity) -> str:
@@ -216,8 +207,8 @@ def _out_of_ratio(values: _Values, name: str, bound: Quantity) -> str:
     return f"{head}, but provided ratio is {shown_float(ratio)}" if observed > most else ""
 
 
-_TESTS: tuple[tuple[str, Callable[[_Values, str, Quantity], str]], ...] = (
-    ("min", _below),
-    ("max", _above),
-    ("maxLimitRequestRatio", _out_of_ratio),
-)
+_TESTS: dict[str, Callable[[_Values, str, Quantity], str]] = {
+    "min": _below,
+    "max": _above,
+    "maxLimitRequestRatio": _out_of_ratio,
+}

@@ -38,18 +38,36 @@ class ParsedItem:
 class Limits:
     """A LimitRange ready to be applied: parsed once, used for every pod of its namespace.
 
-    created: when, and at which version of the store; None: it is not stored, or that is not known.
+    created: when, and at which version of the store; None: it is not stored, or that is not known. defaults: limits and
+    requests that containers get, and where each comes from. bounds: of each item field, resource and amount of all that
+    is held against a pod, in the order of the server.
     """
 
-    __slots__ = ("created", "items", "source")
+    __slots__ = ("bounds", "created", "defaults", "items", "source")
 
     def __init__(self, source: Source, items: tuple[ParsedItem, ...], created: tuple[str, int] | None = None) -> None:
         self.source, self.items, self.created = source, items, created
+        self.defaults = self._defaults("default"), self._defaults("defaultRequest")
+        self.bounds = tuple((item, _bounds(item)) for item in items)
 
     def origin(self, item: ParsedItem, field: str, resource: str) -> Source:
         """The field that a default really came from: ``max`` where ``max`` filled it."""
         path = f"{item.path}.{field}[{resource}]"
         return self.source.at(item.origin.get(path, path))
+
+    def _defaults(self, field: str) -> dict[str, tuple[Quantity, Source]]:
+        """Of all Container items; a later item wins, though normally there is one."""
+        return {
+            name: (quantity, self.origin(item, field, name))
+            for item in self.items
+            if item.type == "Container"
+            for name, quantity in (item.default if field == "default" else item.default_request).items()
+        }
+
+
+def _bounds(item: ParsedItem) -> list[tuple[str, str, Quantity]]:
+    fields = {"min": item.min, "max": item.max, "maxLimitRequestRatio": item.ratio}
+    return [(field, name, bound) for field, values in fields.items() for name, bound in sorted(values.items())]
 
 
 def parse(limit_range: LimitRange, journal: list[Entry] | None = None) -> Limits:

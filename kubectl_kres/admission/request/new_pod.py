@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.draft import Draft, Slot, Unparsable, draft_pod, reread
+from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, reread
 from kubectl_kres.admission.base.field_error import FieldError
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.base.resource_names import given_name
@@ -119,17 +119,28 @@ def mutated(
     if "LimitRanger" in server.disabled_plugins:
         yield (), draft, steps
         return
-    active = [limits for limits in policies.limits if any(_sets(limits))]
+    active = [limits for limits in policies.limits if any(limits.defaults)]
+    if len(active) <= 1:
+        for limits in active:
+            limitrange_admission.mutate(draft, limits, steps)
+        yield (), draft, steps
+        return
+    seen: set[Any] = set()
     for order in orders(active, len(policies.limits)):
-        twin = draft.copy() if len(active) > 1 else draft
+        twin = draft.copy()
         entries = None if steps is None else list(steps)
         for limits in order:
             limitrange_admission.mutate(twin, limits, entries)
-        yield tuple(limits.source.name for limits in order) if len(active) > 1 else (), twin, entries
+        look = _look(twin)
+        if look not in seen:
+            seen.add(look)
+            yield tuple(limits.source.name for limits in order), twin, entries
 
 
-def _sets(limits: Limits) -> Iterator[bool]:
-    return (bool(item.default or item.default_request) for item in limits.items if item.type == "Container")
+def _look(draft: Draft) -> tuple[Any, ...]:
+    """The same for drafts that nothing later tells apart."""
+    sides = (slot.side(side) for slot in draft.slots() for side in SIDES)
+    return draft.annotation, *(tuple((name, id(quantity)) for name, quantity in side.items()) for side in sides)
 
 
 def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, ...]]:

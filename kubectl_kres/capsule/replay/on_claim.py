@@ -80,9 +80,7 @@ def deleted(world: PoolWorld, claim: ResourcePoolClaim) -> tuple[WorldOutcome, .
 
 def gone(world: PoolWorld, claims: Sequence[ResourcePoolClaim]) -> tuple[PoolWorld, ...]:
     """The worlds without some claims, whatever their state: the API server or its garbage collector removed them."""
-    kept = world.claims
-    for claim in claims:
-        kept = dropped(kept, key_of(claim))
+    kept = dropped(world.claims, *map(key_of, claims))
     return distinct(settle(structs.replace(world, claims=kept), pools=pools_of(world, claims)))
 
 

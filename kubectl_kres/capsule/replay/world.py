@@ -83,9 +83,10 @@ def without_pool(world: PoolWorld, name: str) -> PoolWorld:
     return structs.replace(world, pools=dropped(world.pools, name))
 
 
-def dropped(mapping: Mapping[K, V], key: K) -> dict[K, V]:
-    """A mapping without one key."""
-    return {other: value for other, value in mapping.items() if other != key}
+def dropped(mapping: Mapping[K, V], *keys: K) -> dict[K, V]:
+    """A mapping without some keys."""
+    gone = {*keys}
+    return {key: value for key, value in mapping.items() if key not in gone}
 
 
 def quotas_in(world: PoolWorld, namespace: str) -> Iterator[ResourceQuota]:

@@ -82,7 +82,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         raise UsageError("--offline needs the files to read, given with -f")
     server_of = described(options)
     stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
-    with _source(options) as source:
+    with uncollected(), _source(options) as source:
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
@@ -91,14 +91,13 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         wanted = [item for item in wanted if not is_left_out(item, store)]
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
-        with uncollected():
-            seen = not options.no_seen
-            course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
-            change_report = report_of(course)
-            if _concerns_runs(wanted):
-                runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
-                change_report = _with_runs(source, change_report, steps, runs_in, ask)
-            change_report = _noted(change_report, store, spaces, (*assumptions, *uncounted(wanted)), left)
+        seen = not options.no_seen
+        course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
+        change_report = report_of(course)
+        if _concerns_runs(wanted):
+            runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
+            change_report = _with_runs(source, change_report, steps, runs_in, ask)
+        change_report = _noted(change_report, store, spaces, (*assumptions, *uncounted(wanted)), left)
         return _shown(options, items, tally, source, change_report, store.origin)
 
 
@@ -222,7 +221,7 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
     server_of = described(options)
     old = options._replace(snapshot=options.before, demo=False)
     new = options._replace(snapshot=options.after, demo=False)
-    with opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
+    with uncollected(), opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
         del given
         sides = []
         for source in (before, after):

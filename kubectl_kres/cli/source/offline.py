@@ -121,13 +121,12 @@ class OfflineSource:
     def fill(self, needs: Iterable[Need]) -> None:
         """Takes the numerous objects from the file; of all others it is said how reading them went."""
         wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
+        coverage = {need: self._coverage(need) for need in wanted}
+        for page in self._stream(*(need for need in wanted if need.kind in _NUMEROUS and coverage[need].known)):
+            for item in page:
+                self.store.add(item.kind, item)
         for need in wanted:
-            coverage = self._coverage(need)
-            if need.kind in _NUMEROUS and coverage.known:
-                for page in self._stream(need):
-                    for item in page:
-                        self.store.add(need.kind, item)
-            self.store.cover(need, coverage)
+            self.store.cover(need, coverage[need])
 
     def fill_along(self, needs: Iterable[Need]) -> None:
         """All at once: a file is not in the order of namespaces."""
@@ -182,12 +181,16 @@ class OfflineSource:
                     self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
             yield page
 
-    def _stream(self, need: Need) -> Iterator[list[Any]]:
-        fits = _matches(need)
-        for page in snapshots.pages(self._path, need.kind):
-            fitting = [item for item in page if fits(item)]
-            if fitting:
-                yield fitting
+    def _stream(self, *needs: Need) -> Iterator[list[Any]]:
+        """What each of them asks for of every page of the file."""
+        if not needs:
+            return
+        asked = [(need.kind, _matches(need)) for need in needs]
+        for page in snapshots.pages(self._path, *{need.kind for need in needs}):
+            for kind, fits in asked:
+                fitting = list(filter(fits, page)) if page and page[0].kind == kind else []
+                if fitting:
+                    yield fitting
 
     def _kept(self, need: Need) -> Iterator[list[Any]]:
         fitting = filter(_matches(need), self.store.all(need.kind, need.namespace or None))
@@ -195,8 +198,10 @@ class OfflineSource:
             yield page
 
 
-def _matches(need: Need) -> Callable[[Any], bool]:
-    """Whether an object of the need's kind is one that it asks for."""
+def _matches(need: Need) -> Callable[[Any], bool] | None:
+    """Whether an object of the need's kind is one that it asks for; None: each is."""
+    if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
+        return None
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
 
     def fits(item: Any) -> bool:

@@ -236,12 +236,13 @@ def fill(
         if kind.struct is Parameter:
             jobs.append(partial(parameters.read, connection, kind, need))
         else:
-            jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing))
+            keep = store.lean.get(need.kind) if not need.name else None
+            jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing, keep))
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
             # A list leaves out who wrote an object's fields: what was read by its name stays.
             if need.name or store.get(need.kind, item.metadata.name, item.metadata.namespace) is None:
-                store.add(need.kind, item)
+                store.add(need.kind, item, whole=bool(need.name))
         store.cover(need, coverage)
 
 
@@ -252,14 +253,20 @@ def _read(
     chunk_size: int,
     progress: ProgressCallback | None,
     sharing: Sharing,
+    keep: Callable[[Any], Any] | None,
 ) -> tuple[list[Any], Coverage]:
-    """What is read. Of workloads, which all stay in the store, ``sharing`` keeps equal parts of templates once."""
+    """What is read, or what ``keep`` keeps of it. Of workloads, which all stay in the store, ``sharing`` keeps equal
+    parts of templates once.
+    """
     items: list[Any] = []
     skipped: list[str] = []
     try:
         if need.name:
             return named(connection, kind, need)
         for page in pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress):
+            if keep is not None:
+                items += map(keep, page)
+                continue
             if kind.struct is Workload:
                 for item in page:
                     sharing.share(item)
