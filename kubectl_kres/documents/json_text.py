@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -79,6 +79,20 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
             break
         at = member
     return document.offset(at)
+
+
+def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
+    """Where the values at some paths begin, of all in one walk; without those that are not there."""
+    around = {path[:length] for path in paths for length in range(len(path))}
+    result: dict[tuple[PathStep, ...], Position] = {}
+    left: list[tuple[tuple[PathStep, ...], int]] = [((), 0)]
+    while left:
+        path, at = left.pop()
+        if path in paths:
+            result[path] = document.offset(at)
+        if path in around:
+            left += [((*path, key), value) for key, _, value in _members(document.text, at)]
+    return result
 
 
 def _skip(text: str, at: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import yaml
@@ -84,6 +84,16 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
             if depth == len(wanted):
                 break
     return best
+
+
+def starts(document: Document, paths: Collection[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
+    """Where the values at some paths begin, of all in one walk; without those that are not written."""
+    result: dict[tuple[PathStep, ...], Position] = {}
+    for names, mark in _places(events(document)):
+        path = tuple(step for step in names if step is not None)
+        if path in paths:
+            result.setdefault(path, document.position(mark.line + 1, mark.column + 1))
+    return result
 
 
 def events(document: Document) -> Iterator[Any]:

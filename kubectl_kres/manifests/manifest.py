@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,3 +81,24 @@ class Manifest(Struct, frozen=True):
     def fault(self, message: str, path: Sequence[PathStep] = ()) -> InputError:
         """An error at the field ``path``, which is located when the error is shown."""
         return InputError(message, file=self.file, locate=partial(self.position, tuple(path)))
+
+
+def first_lines(manifests: Iterable[Manifest]) -> list[int]:
+    """The line on which each object begins, 0 if it came from no text. Reads each document once more."""
+    manifests = tuple(manifests)
+    within: dict[int, set[tuple[PathStep, ...]]] = {}
+    documents: dict[int, Document] = {}
+    for manifest in manifests:
+        if manifest.document is not None:
+            documents[id(manifest.document)] = manifest.document
+            within.setdefault(id(manifest.document), set()).add(manifest.within)
+    places = {key: _starts(document, within[key]) for key, document in documents.items()}
+    return [places.get(id(manifest.document), {}).get(manifest.within, (0, 0))[0] for manifest in manifests]
+
+
+def _starts(document: Document, paths: set[tuple[PathStep, ...]]) -> dict[tuple[PathStep, ...], Position]:
+    if document.form == "json":
+        return json_text.starts(document, paths)
+    from kubectl_kres.documents import yaml_text  # noqa: PLC0415 - only where there is YAML
+
+    return yaml_text.starts(document, paths)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, InputErrors
-from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.manifest import Manifest, first_lines
 from kubectl_kres.manifests.read import LISTED, read
 
 
@@ -403,3 +403,20 @@ def test_a_template_that_nobody_rendered_is_called_one(text: str, hinted: bool):
     with pytest.raises(InputError) as refused:
         given(text)
     assert ("helm template" in refused.value.hint) is hinted
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_the_first_lines_of_all_are_those_of_each(form):
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p{index}"}} for index in range(3)]
+    inner = {"apiVersion": "v1", "kind": "List", "items": pods[1:]}
+    whole = {"apiVersion": "v1", "kind": "List", "items": [pods[0], inner, pods[2]]}
+    texts = [json.dumps(one, indent=1) if form == "json" else yaml.safe_dump(one) for one in (whole, pods[0])]
+    manifests = given(("" if form == "json" else "---\n").join(f"{text}\n" for text in texts))
+    assert len(manifests) == 5
+    lines = first_lines(manifests)
+    assert lines == [manifest.position()[0] for manifest in manifests]
+    assert len(set(lines)) == 5
+
+
+def test_an_object_from_no_text_has_no_line():
+    assert first_lines([Manifest({"kind": "Pod"}), *given(TEXT)]) == [0, *(one.position()[0] for one in given(TEXT))]
