@@ -64,10 +64,14 @@ class NamespaceSimulation:
         """Every rest after the steps. ``between``, ``most``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.ready = kubelet.ready
+        explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
+        return explorer.ends(fresh, between=between)
+
+    def controllers(self, kubelet: Kubelet) -> Controllers:
+        """The controllers of the namespace over pods that fare like this."""
         if kubelet not in self._controllers:
             self._controllers[kubelet] = Controllers(self.tables, kubelet)
-        explorer = Explorer(self.requests, self._controllers[kubelet], steps, most)
-        return explorer.ends(fresh, between=between)
+        return self._controllers[kubelet]
 
     def end(self, state: State) -> End:
         """A rest in words."""

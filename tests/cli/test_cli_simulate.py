@@ -116,6 +116,8 @@ def test_a_refused_step_is_named_and_the_rest_goes_on(kres: Kres):
         ("--scale cronjob/web=1", "error: --scale cronjob/web=1: cronjobs.batch have no replicas to scale"),
         ("--scale deploy/a=1 --scale deploy/a=2", "error: --scale deploy/a=2 contradicts --scale deploy/a=1"),
         ("--delete web", 'error: invalid argument "web" for "--delete" flag: TYPE/NAME is expected'),
+        ("--rollouts x", 'error: invalid argument "x" for "--rollouts" flag: a whole number from 0 to 99'),
+        ("--rollouts 0", "error: simulate needs a change"),
         ("--set quota/team", 'error: invalid argument "quota/team" for "--set" flag'),
         ("--set quota/team:spec..hard=1", "the path cannot be read at column 5"),
         (
@@ -528,3 +530,41 @@ def test_containers_that_live_pods_were_given_count_unless_they_are_left_out(kre
     assert "next pods are expected to get proxy: Deployment/web in shop" in out and "3 of 8" in out
     out = kres("simulate --scale deploy/web=8 --no-seen").out
     assert "proxy" not in out and "8 of 8" in out
+
+
+def test_the_next_rollout_that_a_change_stalls(kres: Kres):
+    code, out, _ = kres("simulate --demo -n shop --set quota/team:spec.hard.pods=14 --exit-code")
+    assert code == 1
+    assert out.startswith(
+        "Worse:\n  shop  Deployment/recommendations  2 of 2 pods\n"
+        "    its next rollout would stall at 0 of 2 updated\n"
+        '    pods "recommendations-*" is forbidden: exceeded quota: team, requested:\n'
+    )
+    assert "rollout" not in kres("simulate --demo -n shop --set quota/team:spec.hard.pods=14 --rollouts 0").out
+    back = kres("simulate --demo -n shop --set quota/team:spec.hard.requests.memory=6Gi").out
+    assert "Better:\n  shop  Deployment/catalog  3 of 3 pods\n    its next rollout would complete\n" in back
+
+
+def test_rollouts_at_once_are_a_change_themselves(kres: Kres):
+    def stalled(flags: str) -> dict[str, list[str]]:
+        [item] = json.loads(kres(f"simulate --demo {flags} -o json").out)["items"]
+        return {
+            change["subject"]["name"]: [ref["name"] for ref in change["rolloutAfter"].get("beside", ())]
+            for change in item.get("workloads", ())
+        }
+
+    assert stalled("-n shop --rollouts 1") == {"catalog": [], "cart": []}
+    beside = ["cart", "storefront"]
+    assert stalled("-n shop --rollouts 3") == {"catalog": [], "cart": [], "recommendations": beside, "search": beside}
+    assert stalled("-A --rollouts 3").items() > stalled("-n shop --rollouts 3").items()
+    diff = kres("simulate --demo -n shop --rollouts 1 -o diff").out
+    assert "+ shop  Deployment/cart next rollout: would stall at 0 of 2 updated\n" in diff
+    brief = kres("simulate --demo -n shop --rollouts 1 -o brief").out
+    assert "Deployment/catalog: 3 of 3 pods: its next rollout would stall at 0 of 3 updated" in brief
+
+
+def test_a_paused_deployment_makes_nothing(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, CHART.replace("NAME", "a").replace("replicas: 3", "replicas: 3\n  paused: true"))
+    code, out, err = kres(f"simulate --demo -n shop -f {path}")
+    assert (code, err) == (0, "")
+    assert "Deployment/a  new: 0 of 3 pods" in out

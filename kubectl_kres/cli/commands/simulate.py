@@ -38,7 +38,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
-from kubectl_kres.reports.changes.compare import compared, report_of
+from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
@@ -67,16 +67,17 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return _change(options, items, tally)
 
 
-def _ordered_flags() -> list[tuple[str, str]]:
+def _ordered_flags(fields: Sequence[str] = _STEPS) -> list[tuple[str, str]]:
     given = click.get_current_context().obj or ()
-    return [(item.field, str(item.value)) for item in given if item.field in _STEPS]
+    return [(item.field, str(item.value)) for item in given if item.field in fields]
 
 
 def _change(options: Options, items: Items, tally: Tally) -> int:
     flags = _ordered_flags()
-    if not flags:
+    if not flags and not (options.rollouts and _ordered_flags(("rollouts",))):
         raise UsageError(
-            "simulate needs a change", hint="give -f FILE, --delete, --scale, --set or --release, or --from and --to"
+            "simulate needs a change",
+            hint="give -f FILE, --delete, --scale, --set, --release or --rollouts, or --from and --to",
         )
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
@@ -90,10 +91,10 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         left = not_played(wanted, store)
         wanted = [item for item in wanted if not is_left_out(item, store)]
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
-        looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
+        looked = spaces if options.all_namespaces or not flags or _is_wide(wanted) else _own(steps, default)
         seen = not options.no_seen
         course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
-        change_report = report_of(course)
+        change_report = report_of(course, _rollouts(options, flags))
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
@@ -111,6 +112,11 @@ def _source(options: Options) -> Iterator[ObjectSource]:
         return
     with opened(options._replace(filenames=(), recursive=False), lean=lean()) as (source, _):
         yield source
+
+
+def _rollouts(options: Options, steps: Sequence[object]) -> Rollouts:
+    """Without steps the rollouts are the change."""
+    return Rollouts(options.rollouts if steps else 0, options.rollouts)
 
 
 def _concerns_runs(wanted: Sequence[Wanted]) -> bool:
@@ -233,7 +239,7 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
         )
         seen = not options.no_seen
         sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
-        change_report = compared(sides[0], sides[1])
+        change_report = compared(sides[0], sides[1], _rollouts(options, sides))
         noted = _noted(change_report, after.store, after.namespaces or ("",), assumptions)
         return _shown(options, items, tally, after, noted, after.store.origin)
 
@@ -270,8 +276,8 @@ command = Command(
     run,
     text="""
         Play a change and show what it does: which workloads lose pods or get some, whose next pod would be refused or
-        get other values, which quotas are over their limit, which claims are won or lost. What stays as it is is not
-        shown. Nothing is written to the cluster.
+        get other values, whose next rollout would stall, which quotas are over their limit, which claims are won or
+        lost. What stays as it is is not shown. Nothing is written to the cluster.
 
         The steps are carried out in the order given; then the controllers act until they are at rest, after all their
         back-offs. Where a race among them decides, the worst and the best end are shown.
@@ -297,11 +303,14 @@ command = Command(
         # What changed since yesterday, and which workloads does it hurt?
         kubectl kres simulate --from yesterday.kres --to prod.kres
 
+        # Could three workloads be rolled out at once?
+        kubectl kres simulate --rollouts 3 -n shop
+
         # For a pipeline
         kubectl kres simulate -f chart/ --exit-code -o json
 
         # On the bundled example, without a cluster
-        kubectl kres simulate --demo --scale deploy/web=9
+        kubectl kres simulate --demo -n shop --scale deploy/storefront=9
         """,
     usage="(-f FILE | --delete ... | --from FILE)",
     flags=(*SIMULATED, *FILES, ALL_NAMESPACES, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
