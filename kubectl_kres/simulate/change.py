@@ -76,11 +76,25 @@ class Settle(Struct, frozen=True):
     """Wait until the controllers are at rest."""
 
 
-Step = Apply | Delete | ScaleStep | Patch | Settle
+class ParameterStep(Struct, frozen=True):
+    """A step about an object that policies take parameters from, and where that stands: in a namespace, or in none.
+
+    ``own``: it is the namespace that is simulated.
+    """
+
+    step: Apply | Delete | Patch
+    api_version: str
+    namespace: str
+    own: bool
+
+
+Step = Apply | Delete | ScaleStep | Patch | Settle | ParameterStep
 
 
 def key_of_step(step: Step) -> Key:
     """The object that a step is about."""
+    if isinstance(step, ParameterStep):
+        return key_of_step(step.step)
     if isinstance(step, Apply):
         return key_of(step.object)
     return ("", "") if isinstance(step, Settle) else (step.kind, step.name)

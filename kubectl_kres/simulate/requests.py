@@ -21,8 +21,19 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, applied, key_of_step
+from kubectl_kres.simulate.change import (
+    SCALED,
+    Apply,
+    Delete,
+    ParameterStep,
+    Patch,
+    ScaleStep,
+    Step,
+    applied,
+    key_of_step,
+)
 from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
 from kubectl_kres.simulate.tables import Tables
@@ -76,6 +87,9 @@ class Requests:
 
     def sent(self, state: State, step: Step) -> Iterator[State]:
         """The namespace after each answer that the server can give to a step."""
+        if isinstance(step, ParameterStep):
+            yield from self._parameter(state, step)
+            return
         world = self.tables.worlds[state.world]
         if isinstance(step, Apply):
             step = _named(step, state.step)
@@ -110,6 +124,26 @@ class Requests:
                 yield self._stored(state, step, stored, raw, outcome, answer)
             else:
                 yield self._answered(state, answer)
+
+    def _parameter(self, state: State, step: ParameterStep) -> Iterator[State]:
+        """As any other object; nothing of one in another namespace is counted or refused here."""
+        world, key = self.tables.worlds[state.world], parameter_key(step)
+        stored, inner = stored_parameter(step, after_changes(self.tables.look, world.parameters)), step.step
+        if stored is None and not isinstance(inner, Apply):
+            yield self._answered(state, self._absent(key_of_step(inner)))
+            return
+        raw = None if isinstance(inner, Delete) else {**applied(inner, stored), "apiVersion": step.api_version}
+        outcomes: tuple[Outcome, ...] = (Outcome(allowed=True, code=200),)
+        if raw is not None:
+            raw["metadata"] = {**raw["metadata"], **({"namespace": step.namespace} if step.namespace else {})}
+            outcomes = self._outcomes(world, raw, stored, self.policies(state)) if step.own else outcomes
+        for answer in dict.fromkeys(_answer(outcome, ()) for outcome in outcomes):
+            then = self._answered(state, answer)
+            if answer.allowed:
+                then = then._replace(world=self._world(state, world.with_parameter(key, raw), allowed=True))
+                for item, times in ((stored, -1), (raw, 1)) if step.own else ():
+                    then = then.charged(self._cost(item, world), times) if item is not None else then
+            yield then
 
     def _outcomes(
         self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -330,33 +331,104 @@ def test_a_lower_quota_is_worse_where_only_the_autoscaler_is_stopped(kres: Kres,
     )
 
 
-@pytest.mark.parametrize("in_file", [False, True])
-def test_a_parameter_of_policies_that_changes_leaves_the_answer_open(
-    kres: Kres, api: Api, tmp_path: Path, *, in_file: bool
+def taking_parameters(kind: dict[str, str], expression: str, **reference: str) -> list[dict[str, Any]]:
+    """A policy about pods with a parameter, and its binding."""
+    pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    group = "admissionregistration.k8s.io/v1"
+    spec = {"paramKind": kind, "matchConstraints": {"resourceRules": [pods]}, "validations": [
+        {"expression": expression, "messageExpression": "'not with ' + params.metadata.name"}]}  # fmt: skip
+    paramref = {"name": "limits", "parameterNotFoundAction": "Deny", **reference}
+    bound = {"policyName": "no", "validationActions": ["Deny"], "paramRef": paramref}
+    return [
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "no"}, "spec": spec},
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no"}, "spec": bound},
+    ]
+
+
+CONFIG = {"apiVersion": "v1", "kind": "ConfigMap"}
+OF_CONFIG = "params.data.most == '1'"
+
+
+def config(most: str, namespace: str = "") -> dict[str, Any]:
+    return {**CONFIG, "metadata": {"name": "limits", "namespace": namespace}, "data": {"most": most}}
+
+
+def as_yaml(folder: Path, *items: dict[str, Any]) -> Path:
+    return written(folder, *(f"\n{json.dumps(item)}\n" for item in items))
+
+
+@pytest.mark.parametrize(
+    ("there", "flags", "head", "policies_of_file"),
+    [
+        ("1", "-f 2", "Worse:", "Worse:"),
+        ("2", "-f 1", "Better:", "Nothing changes."),
+        ("", "-f 1", "Better:", "Nothing changes."),
+        ("", "-f 2", "Nothing changes.", "Worse:"),
+        ("1", "--delete configmap/limits", "Worse:", "Worse:"),
+        ("1", "--set configmap/limits:data.most=2", "Worse:", "Worse:"),
+        ("2", "--set configmap/limits:data.most=1", "Better:", "Nothing changes."),
+        ("1", "--set configmap/limits:data.least=2", "Nothing changes.", "Nothing changes."),
+        ("", "--delete configmap/limits", "Refused steps", "Refused steps"),
+    ],
+)
+def test_parameters_of_policies_that_steps_change(
+    kres: Kres, api: Api, tmp_path: Path, there: str, flags: str, head: str, policies_of_file: str
 ):
-    policy = {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": "no"},
-        "spec": {
-            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
-            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                                                    "resources": ["pods"]}]},
-            "validations": [{"expression": "params.data.most == '1'"}],
-        },
-    }  # fmt: skip
-    binding = {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": "no"},
-        "spec": {"policyName": "no", "validationActions": ["Deny"], "paramRef": {"name": "limits"}},
-    }  # fmt: skip
-    limits = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "limits"}, "data": {"most": "2"}}
-    api.objects += [deployment("web"), *([] if in_file else [policy, binding])]
-    given = [policy, binding, limits] if in_file else [limits]
-    file = written(tmp_path, *(f"\n{json.dumps(item)}\n" for item in given))
+    """Where the policies are of the file, too, every pod came before."""
+    policies = taking_parameters(CONFIG, OF_CONFIG)
+    most = flags[3:] if flags.startswith("-f") else ""
+    given = [config(most)] if most else []
+    file = f"-f {as_yaml(tmp_path, *policies, *given)}"
+    api.objects += [deployment("web"), *([config(there, "shop")] if there else [])]
+    code, out, err = kres(f"simulate -n shop {'' if most else flags} {file}")
+    assert (code, out[: len(policies_of_file)], err) == (int(head == "Refused steps"), policies_of_file, "")
+    api.objects += policies
+    file = f"-f {as_yaml(tmp_path, *given)}" if most else ""
+    code, out, err = kres(f"simulate -n shop {'' if most else flags} {file}")
+    assert (code, out[: len(head)], err) == (int(head == "Refused steps"), head, "")
+
+
+def test_a_parameter_in_another_namespace_and_in_none(kres: Kres, tmp_path: Path):
+    """What a binding names elsewhere decides about the pods of all namespaces that are looked at."""
+    file = as_yaml(tmp_path, *taking_parameters(CONFIG, OF_CONFIG, namespace="kube-system"), config("2", "kube-system"))
+    [change] = json.loads(kres(f"simulate --demo -n shop -f {file} -o json").out)["items"]
+    told = {item["subject"]["name"]: item["nextAfter"]["message"] for item in change["workloads"]}
+    assert told["cart"].endswith("denied request: not with limits")
+    [change] = json.loads(kres(f"simulate --demo -A -f {file} -o json").out)["items"]
+    spaces = {item["subject"]["namespace"] for item in change["workloads"]}
+    assert {"shop", "payments", "ml-serving"} <= spaces
+    passing = written(tmp_path, file.read_text().replace('"most": "2"', '"most": "1"'))
+    assert kres(f"simulate --demo -A -f {passing}").out == "Nothing changes.\n"
+
+
+@pytest.mark.parametrize("kind", [{"apiVersion": "v1", "kind": "Secret"}, {"apiVersion": "v1", "kind": "Service"}])
+def test_parameters_that_are_not_played_leave_the_answer_open(
+    kres: Kres, api: Api, tmp_path: Path, kind: dict[str, str]
+):
+    api.objects += [deployment("web"), *taking_parameters(kind, "has(params.metadata)")]
+    file = written(tmp_path, json.dumps({**kind, "metadata": {"name": "limits"}, "spec": {}, "data": {}}))
     code, _, err = kres(f"simulate -n shop -f {file}")
     assert code == 4
     assert "policies that take parameters from it are judged by what it was before" in " ".join(err.split())
     assert kres(f"simulate -n shop -f {written(tmp_path, json.dumps(deployment('web')))}").code == 0
+
+
+def test_a_parameter_that_a_snapshot_does_not_hold(kres: Kres, tmp_path: Path):
+    """Whether a kind stands in a namespace nobody can be asked, and what is not there cannot be set."""
+    kind = {"apiVersion": "rules.example.com/v1", "kind": "Ceiling"}
+    policies = taking_parameters(kind, "params.spec.most == '1'")
+    limits = {**kind, "metadata": {"name": "limits"}, "spec": {"most": "2"}}
+    code, _, err = kres(f"simulate --demo -n shop -f {as_yaml(tmp_path, *policies, limits)}")
+    assert (code, "whether a Ceiling stands in a namespace is not known" in " ".join(err.split())) == (4, True)
+    limits["metadata"] = {"name": "limits", "namespace": "shop"}
+    code, out, _ = kres(f"simulate --demo -n shop -f {as_yaml(tmp_path, *policies, limits)}")
+    assert (code, out.splitlines()[0]) == (0, "Nothing changes as far as seen.")
+    assert "whether the server has its paramKind, Ceiling of rules.example.com/v1, is not known" in " ".join(
+        out.split()
+    )
+    file = as_yaml(tmp_path, *taking_parameters(CONFIG, OF_CONFIG))
+    code, _, err = kres(f"simulate --demo -n shop -f {file} --set configmap/limits:data.most=1")
+    assert (code, "policies take parameters from it, and it is not read" in " ".join(err.split())) == (4, True)
 
 
 def test_policies_of_the_cluster_are_read_for_two_moments_too(kres: Kres, api: Api, tmp_path: Path):

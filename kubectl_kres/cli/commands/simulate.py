@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
 from kubectl_kres.cli.run.run_loop import uncollected
 from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.simulation.parameters import policies_in, unplayed, with_kinds
 from kubectl_kres.cli.simulation.steps import Wanted, given_steps, is_left_out, not_played, placed, uncounted
 from kubectl_kres.cli.source.object_source import ObjectSource, moment, opened
 from kubectl_kres.documents import yaml_text
@@ -47,6 +48,7 @@ from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean
+from kubectl_kres.simulate.parameters import parameters_of
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
@@ -88,10 +90,13 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
         ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
-        left = not_played(wanted, store)
-        wanted = [item for item in wanted if not is_left_out(item, store)]
+        wanted = with_kinds(wanted, source)
+        unknown = list(unplayed(wanted, store, default))
+        left = (*not_played(wanted, store, policies_in(wanted, store)), *(unseen for _, unseen in unknown))
+        lost = [item for item, _ in unknown]
+        wanted = [item for item in wanted if not is_left_out(item, store) and item not in lost]
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
-        looked = spaces if options.all_namespaces or not flags or _is_wide(wanted) else _own(steps, default)
+        looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
         seen = not options.no_seen
         course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
         change_report = report_of(course, _rollouts(options, flags))
@@ -139,9 +144,12 @@ def _with_runs(
     return structs.replace(change_report, notes=(*change_report.notes, *told * bool(lacking)))
 
 
-def _is_wide(wanted: Sequence[Wanted]) -> bool:
-    """Whether a class of the cluster changes, which concerns every namespace that is looked at."""
-    return any(
+def _is_wide(wanted: Sequence[Wanted], store: Store) -> bool:
+    """Whether a class of the cluster changes, or a parameter of policies, which may concern every namespace that is
+    looked at.
+    """
+    parameters = parameters_of(policies_in(wanted, store))
+    return any(parameters.concern(item.step) for item in wanted) or any(
         wanted.kind is not None and not wanted.kind.namespaced and wanted.kind.kind not in POOLED for wanted in wanted
     )
 
@@ -170,19 +178,21 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
     if _concerns_runs(wanted):
         needs += [Need(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
     source.fill(needs)
-    spaces = asked
+    spaces, default = asked, asked[0] if asked else "default"
     if wide:
         spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
-    _read_policies(source, spaces)
-    if not wide:
-        return source.store, asked, asked[0] if asked else "default"
-    return source.store, spaces, spaces[0] if len(spaces) == 1 else "default"
+        default = spaces[0] if len(spaces) == 1 else "default"
+    _read_policies(source, spaces, wanted, default)
+    return source.store, spaces, default
 
 
-def _read_policies(source: ObjectSource, spaces: Sequence[str]) -> None:
+def _read_policies(
+    source: ObjectSource, spaces: Sequence[str], wanted: Iterable[Wanted] = (), default: str = ""
+) -> None:
     """What else decides about pods; policies are known once their bindings are read, parameters after these."""
+    steps = [(item.step, item.namespace or default) for item in wanted]
     for _ in range(3):
-        source.fill(plugin_needs(source.store, spaces))
+        source.fill(plugin_needs(source.store, spaces, steps))
 
 
 def _moves_quotas(wanted: Sequence[Wanted]) -> bool:

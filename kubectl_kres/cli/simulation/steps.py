@@ -22,7 +22,7 @@ from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
-from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.simulate.parameters import parameters_of
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.store import Store
 
@@ -133,8 +133,9 @@ def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
     steps = _path(path, label)
     if tuple(steps) in _IDENTITY:
         raise UsageError(f"{label}: {path} says which object it is, and is not changed")
+    is_text = which.kind == "ConfigMap" and steps[0] == "data"
     try:
-        scalar = yaml_text.value(text) if text else ""
+        scalar = yaml_text.value(text) if text and not is_text else text
     except InputError as error:
         raise UsageError(f"{label}: {error.message}") from error
     return Wanted(Patch(which.kind, name, _patch(steps, scalar), label), which, "", label)
@@ -275,22 +276,27 @@ def _found(wanted: Wanted, store: Store, spaces: Sequence[str], default: str) ->
     return where[0] if where else default
 
 
-def not_played(wanted: Sequence[Wanted], store: Store) -> tuple[Unseen, ...]:
-    """The objects of files that make pods, or may, and that a simulation does not follow.
+def not_played(
+    wanted: Sequence[Wanted], store: Store, policies: Iterable[Mapping[str, Any]] = ()
+) -> tuple[Unseen, ...]:
+    """The objects of files that make pods, or may, and that a simulation does not follow. ``policies``: that may take
+    parameters from objects.
 
     Kinds of API groups that are the server's own make pods only where they are followed.
     """
-    return tuple(_not_played(wanted, store))
+    return tuple(_not_played(wanted, store, policies))
 
 
-def _not_played(wanted: Sequence[Wanted], store: Store) -> Iterator[Unseen]:
-    policies: list[Mapping[str, Any]] = [raw_of(policy) for kind in POLICIES for policy in store.all(kind)]
-    policies += [item.step.object for item in wanted if isinstance(item.step, Apply)]
-    parameters = {_mapping(_mapping(policy.get("spec")).get("paramKind")).get("kind") for policy in policies}
+def _not_played(wanted: Sequence[Wanted], store: Store, policies: Iterable[Mapping[str, Any]]) -> Iterator[Unseen]:
+    policies = [*policies]
+    parameters = parameters_of(policies)
+    of_policies = {_mapping(_mapping(policy.get("spec")).get("paramKind")).get("kind") for policy in policies}
     for item in wanted:
         step = item.step
         kind, name = key_of_step(step)
-        if kind in parameters and (isinstance(step, Apply) or item.kind is not None):
+        if parameters.concern(step):
+            continue
+        if kind in of_policies and (isinstance(step, Apply) or item.kind is not None):
             text = "policies that take parameters from it are judged by what it was before"
             yield Unseen(kind, "failed", item.namespace, name, text)
             continue

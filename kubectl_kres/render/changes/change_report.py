@@ -82,7 +82,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
 
 def _sum(report: ChangeReport) -> str:
     if report.outcome == "none":
-        return "Nothing changes." if report.complete else "Nothing changes as far as seen."
+        return "Nothing changes." if report.complete and report.computed else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)
     for group in (report.workloads, report.quotas, report.claims):
         for item in group:

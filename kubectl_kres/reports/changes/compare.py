@@ -68,7 +68,9 @@ def report(outcome: ChangeOutcome) -> ChangeReport:
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(change_report, steps=steps, notes=(*notes, *outcome.gaps))
+    return replace(
+        change_report, steps=steps, notes=(*notes, *outcome.gaps, *outcome.expected), computed=not outcome.gaps
+    )
 
 
 def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -77,7 +79,8 @@ def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=(*notes, *course.gaps))
+    notes += [*course.gaps, *course.expected]
+    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
 
 
 def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
@@ -111,6 +114,7 @@ def _summed(
         quotas += _quotas(space, old, new)
     claims = tuple(_claims(pools_before, pools))
     workloads.sort(key=_weight)
+    quotas.sort(key=lambda change: change.quota.namespace)
     effects: set[Effect] = {item.effect for item in workloads}
     effects |= {item.effect for item in quotas} | {item.effect for item in claims}
     outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")

@@ -120,7 +120,8 @@ class ClaimChange(Record, frozen=True):
 class ChangeReport(Record, frozen=True):
     """What a change does. ``outcome``: worse if anything is, else better, other or none.
 
-    ends: how many ends the controllers' races can lead to; ``exhaustive`` False: there may be more.
+    ends: how many ends the controllers' races can lead to; ``exhaustive`` False: there may be more. computed False: not
+    all of what admits pods was computed, as notes say, so that more may change.
     """
 
     outcome: Literal["worse", "better", "other", "none"]
@@ -130,6 +131,7 @@ class ChangeReport(Record, frozen=True):
     claims: tuple[ClaimChange, ...] = ()
     ends: int = 1
     exhaustive: bool = True
+    computed: bool = True
     notes: tuple[str, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
