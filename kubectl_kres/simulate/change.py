@@ -38,11 +38,12 @@ _MERGED = {
 
 class Apply(Struct, frozen=True):
     """An object as a file holds it: created, or put in the place of the one of its name. ``kept``: what the file does
-    not say stays as it is (replicas), as with kubectl apply.
+    not say stays as it is (replicas), as with kubectl apply. ``unserved``: the server has no such kind in that version.
     """
 
     object: Raw
     kept: bool = False
+    unserved: bool = False
     label: str = ""
 
 

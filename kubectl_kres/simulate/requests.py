@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.model.pod_places import is_followed, parts_of
+from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Source
@@ -187,7 +187,9 @@ class Requests:
         world, key = self.tables.worlds[state.world], key_of_step(step)
         if key[0] == "Pod":
             raw = self._stored_pod(raw, outcome)
-        number = self._world(state, lambda: world.having(raw, whole=isinstance(step, Apply)))
+        parts = [_alone(key, part) for part in parts_of(raw) or ()]
+        followed = is_followed(raw)
+        number = self._world(state, lambda: _having(world, step, raw, () if followed else parts))
         after, then = self.tables.worlds[number], self._answered(state, answer)._replace(world=number)
         if stored is not None:
             then = then.charged(self._cost(stored, world), -1)
@@ -196,11 +198,8 @@ class Requests:
             return then._replace(claims=then.claims | {key[1]})
         if key[0] in CONTROLLED:
             return self._controlled(then, key, raw, whole=key in after.whole)
-        for part in parts_of(raw) or () if is_followed(raw) else ():
-            name = f"{key[1]}-{part.name}"
-            spec = {"replicas": part.count, "template": part.template}
-            alone = {"kind": key[0], "metadata": {"name": name}, "spec": spec}
-            then = self._controlled(then, (key[0], name), alone, whole=True)
+        for part in parts if followed else ():
+            then = self._controlled(then, (key[0], part["metadata"]["name"]), part, whole=True)
         return then
 
     def _cost(self, raw: Raw, world: World) -> Any:
@@ -266,6 +265,20 @@ class Requests:
                         then = then.charged(self.tables.shapes[replica.shape].cost, -1)
                         return self._answered(then, StepAnswer(allowed=True, code=200))
         return None
+
+
+def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
+    """The world with an object; of ``parts`` nothing but the next pod is judged."""
+    after = world.having(raw, whole=isinstance(step, Apply))
+    for part in parts:
+        after = after.having(part, whole=True)
+    return after
+
+
+def _alone(key: Key, part: PodPart) -> dict[str, Any]:
+    """A part of an object as if it were alone."""
+    spec = {"replicas": part.count, "template": part.template}
+    return {"kind": key[0], "metadata": {"name": f"{key[1]}-{part.name}"}, "spec": spec}
 
 
 def _named(step: Apply, number: int) -> Apply:

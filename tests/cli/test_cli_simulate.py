@@ -515,19 +515,8 @@ def test_two_ways_to_say_how_many_replicas_contradict_each_other(kres: Kres, fir
     [
         ("apiVersion: example.com/v1\nkind: Widget", "whether a Widget of example.com makes pods is not known"),
         (
-            (
-                "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec:\n  suspend: true\n"
-                "  replicatedJobs: [{name: a, template: {spec: {template: {spec: {containers: [{name: c}]}}}}}]"
-            ),
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec: {replicatedJobs: []}",
             "what becomes of the pods of a JobSet is not simulated",
-        ),
-        (
-            "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{name: a, container: {image: x}}]}",
-            "what becomes of the pods of a Workflow is not simulated",
-        ),
-        (
-            "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nspec: {tasks: [{template: {spec: {containers: []}}}]}",
-            "what becomes of the pods of a Job is not simulated",
         ),
         (
             "apiVersion: tekton.dev/v1\nkind: TaskRun\nspec: {taskRef: {name: build}}",

@@ -31,8 +31,8 @@ from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
 from kubectl_kres.cli.run.run_loop import uncollected
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.simulation.parameters import policies_in, unplayed, with_kinds
-from kubectl_kres.cli.simulation.steps import Wanted, given_steps, is_left_out, not_played, placed, uncounted
+from kubectl_kres.cli.simulation.parameters import with_kinds
+from kubectl_kres.cli.simulation.steps import given_steps, placed
 from kubectl_kres.cli.source.object_source import ObjectSource, moment, opened
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
@@ -40,6 +40,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
+from kubectl_kres.reports.changes.followed import GivenStep, followed, policies_of, remarks
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
@@ -91,10 +92,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         server, assumptions = server_of(source.version())
         ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
         wanted = with_kinds(wanted, source)
-        unknown = list(unplayed(wanted, store, default))
-        left = (*not_played(wanted, store, policies_in(wanted, store)), *(unseen for _, unseen in unknown))
-        lost = [item for item, _ in unknown]
-        wanted = [item for item in wanted if not is_left_out(item, store) and item not in lost]
+        wanted, left = followed(wanted, store, default, source.serves)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
         seen = not options.no_seen
@@ -103,7 +101,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
-        change_report = _noted(change_report, store, spaces, (*assumptions, *uncounted(wanted)), left)
+        change_report = _noted(change_report, store, spaces, (*assumptions, *remarks(wanted)), left)
         return _shown(options, items, tally, source, change_report, store.origin)
 
 
@@ -124,11 +122,11 @@ def _rollouts(options: Options, steps: Sequence[object]) -> Rollouts:
     return Rollouts(options.rollouts if steps else 0, options.rollouts)
 
 
-def _concerns_runs(wanted: Sequence[Wanted]) -> bool:
+def _concerns_runs(wanted: Sequence[GivenStep]) -> bool:
     return concerns_runs(key_of_step(item.step) for item in wanted)
 
 
-def _configures(wanted: Sequence[Wanted]) -> bool:
+def _configures(wanted: Sequence[GivenStep]) -> bool:
     """Whether something changes that runs of all namespaces depend on."""
     return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in wanted)
 
@@ -144,11 +142,11 @@ def _with_runs(
     return structs.replace(change_report, notes=(*change_report.notes, *told * bool(lacking)))
 
 
-def _is_wide(wanted: Sequence[Wanted], store: Store) -> bool:
+def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
     """Whether a class of the cluster changes, or a parameter of policies, which may concern every namespace that is
     looked at.
     """
-    parameters = parameters_of(policies_in(wanted, store))
+    parameters = parameters_of(policies_of(wanted, store))
     return any(parameters.concern(item.step) for item in wanted) or any(
         wanted.kind is not None and not wanted.kind.namespaced and wanted.kind.kind not in POOLED for wanted in wanted
     )
@@ -159,7 +157,7 @@ def _own(steps: Sequence[object], default: str) -> tuple[str, ...]:
     return tuple(sorted(named)) or (default,)
 
 
-def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> tuple[Store, tuple[str, ...], str]:
+def _read(options: Options, source: ObjectSource, wanted: Sequence[GivenStep]) -> tuple[Store, tuple[str, ...], str]:
     """The store with all that is needed, the namespaces that are looked at, and the one of what names none."""
     if options.offline:
         default = (*options.namespaces, "default")[0]
@@ -187,7 +185,7 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
 
 
 def _read_policies(
-    source: ObjectSource, spaces: Sequence[str], wanted: Iterable[Wanted] = (), default: str = ""
+    source: ObjectSource, spaces: Sequence[str], wanted: Iterable[GivenStep] = (), default: str = ""
 ) -> None:
     """What else decides about pods; policies are known once their bindings are read, parameters after these."""
     steps = [(item.step, item.namespace or default) for item in wanted]
@@ -195,7 +193,7 @@ def _read_policies(
         source.fill(plugin_needs(source.store, spaces, steps))
 
 
-def _moves_quotas(wanted: Sequence[Wanted]) -> bool:
+def _moves_quotas(wanted: Sequence[GivenStep]) -> bool:
     """Whether a pool or a namespace changes, so that quotas of any namespace can."""
     return any(wanted.kind is not None and wanted.kind.kind in {"ResourcePool", "Namespace"} for wanted in wanted)
 
