@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from conformance.compare import amount
 from controlplane import ControlPlane
-from e2e.changing import CLASSES, Space, Watching, classes, generated
+from e2e.change_families import case
+from e2e.changing import CLASSES, STORAGE, Space, Watching, classes, looks
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.server import Server
@@ -25,7 +26,7 @@ from kubectl_kres.simulate.world import World
 pytestmark = pytest.mark.e2e
 
 #: Changes of a run; a run that looks for new ones (KRES_RANDOM) asks for more: KRES_CASES=200.
-COUNT = int(os.environ.get("KRES_CASES") or 6)
+COUNT = int(os.environ.get("KRES_CASES") or 9)
 #: Namespaces at once: most of the time each waits until nothing moves.
 AT_ONCE = 16
 #: The quota's controller counts from what it has heard so far, which can be too little while pods come and go, and then
@@ -36,6 +37,9 @@ BEYOND = "beyond"
 _CLASSES = [
     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
     for name, value in CLASSES.items()
+]
+_CLASSES += [
+    {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}} for name in STORAGE
 ]
 SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
 
@@ -55,12 +59,16 @@ def _step(item: dict[str, Any]) -> Step:
 def _shown(end: End) -> dict[str, Any]:
     workloads: dict[str, Any] = {}
     for one in end.workloads:
-        shown: dict[str, Any] = {"pods": one.pods}
+        stored = [looks({"spec": pod, "status": pod}) for number, pod in one.stored for _ in range(number)]
+        shown: dict[str, Any] = {"pods": one.pods, "stored": sorted(stored)}
         if one.kind == "Deployment":
             sets = [*([one.newest] if one.newest is not None else []), *one.older]
             shown["sets"] = sorted([item.wanted, item.pods] for item in sets if item.wanted or item.pods)
+            shown["updated"] = one.updated
         if one.kind == "StatefulSet":
-            shown["names"] = sorted(one.names)
+            shown |= {"names": sorted(one.names), "updated": sorted(one.updated_names)}
+        if one.kind == "Job":
+            shown |= {"succeeded": one.succeeded, "failed": one.failed}
         workloads[f"{one.kind}/{one.name}"] = shown
     quotas = {one.name: {"hard": dict(one.hard), "used": dict(one.used)} for one in end.quotas}
     return {"workloads": workloads, "quotas": _numbers(quotas), "claims": list(end.claims)}
@@ -75,13 +83,15 @@ def _numbers(quotas: dict[str, Any]) -> dict[str, Any]:
 
 def _played(watching: Watching, index: int) -> tuple[str, int]:
     """What is wrong with a case, if anything, and how many ends were predicted."""
-    rng = random.Random(f"{SEED}/changes/{index}")
-    given, change = generated(rng)
+    family, (given, change, ready, jobs) = case(random.Random(f"{SEED}/changes/{index}"), index)
     space = Space(watching, f"changes-{index}-{secrets.token_hex(3)}")
     for item in given:
         space.send({"apply": item})
         space.settle()
     before = space.state()
+    watching.jobs[space.name] = jobs
+    if not ready:
+        watching.unready.add(space.name)
     codes = []
     for step in change:
         if "settle" in step:
@@ -98,8 +108,8 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     real = {**before, "quotas": _numbers(before["quotas"])}
     kept = [state for state in starts if _shown(namespace.end(state)) == real]
     if not kept:
-        return _told(index, given, [], before, [_shown(namespace.end(state)) for state in starts[:3]]), 0
-    reached = namespace.after(kept, steps, Kubelet(), between=True)
+        return _told(f"{family} {index}", given, [], before, [_shown(namespace.end(state)) for state in starts[:3]]), 0
+    reached = namespace.after(kept, steps, Kubelet(ready, jobs), between=True)
     ends = [namespace.end(state) for state in reached.states]
     found = {**after, "quotas": _numbers(after["quotas"])}
     fitting = [end for end in ends if _shown(end) == found]
@@ -108,13 +118,13 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     if not fitting and not reached.complete:
         return BEYOND, len(ends)
     if not fitting:
-        return _told(index, given, change, after, [_shown(end) for end in ends[:3]]), len(ends)
+        return _told(f"{family} {index}", given, change, after, [_shown(end) for end in ends[:3]]), len(ends)
     said = [[(answer.code, answer.message) for answer in end.answers] for end in fitting]
     if codes not in said:
-        return _told(index, given, change, codes, said[:3]), len(ends)
+        return _told(f"{family} {index}", given, change, codes, said[:3]), len(ends)
     texts = [_unheard(end, heard) for end in fitting]
     if all(texts):
-        return _told(index, given, change, heard, texts[:3]), len(ends)
+        return _told(f"{family} {index}", given, change, heard, texts[:3]), len(ends)
     return "", len(ends)
 
 
@@ -143,7 +153,7 @@ def _faults(text: str) -> tuple[str, list[str]]:
     return head, sorted(rest.removesuffix("]").split(", ")) if opened else []
 
 
-def _told(index: int, given: Any, change: Any, real: Any, predicted: Any) -> str:
+def _told(index: str, given: Any, change: Any, real: Any, predicted: Any) -> str:
     lines = [f"case {index} (KRES_SEED={SEED})", *(f"  given {item}" for item in given)]
     lines += [f"  step {item}" for item in change]
     return "\n".join([*lines, f"  real {real}", *(f"  predicted {item}" for item in predicted)])
