@@ -43,7 +43,7 @@ def played(
     ask = ask_of(reading.store, "")
     change_report = report(carried_out(reading.store, steps, ask.server, spaces, seen=True))
     unseen = (*unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
-    notes = (*change_report.notes, *ask.assumptions, *remarks(carried))
+    notes = (*change_report.notes, *ask.assumptions, *remarks(given))
     return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
 
 

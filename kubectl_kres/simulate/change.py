@@ -38,12 +38,13 @@ _MERGED = {
 
 class Apply(Struct, frozen=True):
     """An object as a file holds it: created, or put in the place of the one of its name. ``kept``: what the file does
-    not say stays as it is (replicas), as with kubectl apply. ``unserved``: the server has no such kind in that version.
+    not say stays as it is (replicas), as with kubectl apply. ``refused``: what is said of it before anything else looks
+    at it, since there is no such kind or namespace.
     """
 
     object: Raw
     kept: bool = False
-    unserved: bool = False
+    refused: str = ""
     label: str = ""
 
 

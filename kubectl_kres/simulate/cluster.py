@@ -345,9 +345,8 @@ def _through_capsule(
         if isinstance(step, Settle):
             result.append(_Local(step, placed.namespace))
             continue
-        if isinstance(step, Apply) and step.unserved:
-            version = step.object.get("apiVersion", "")
-            answer = StepAnswer(allowed=False, code=404, message=f'no matches for kind "{kind}" in version "{version}"')
+        if isinstance(step, Apply) and step.refused:
+            answer = StepAnswer(allowed=False, code=404, message=step.refused)
             sent[number] = Sent(number + 1, step.label, _what(step), kind, name, placed.namespace, (answer,))
             continue
         if kind not in POOLED:

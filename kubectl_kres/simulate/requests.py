@@ -35,7 +35,7 @@ from kubectl_kres.simulate.change import (
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
-from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
+from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of, without
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.workloads import changed, started
 from kubectl_kres.simulate.world import CONTROLLED, Key, World
@@ -140,7 +140,7 @@ class Requests:
         for answer in dict.fromkeys(_answer(outcome, ()) for outcome in outcomes):
             then = self._answered(state, answer)
             if answer.allowed:
-                then = then._replace(world=self._world(state, world.with_parameter(key, raw), allowed=True))
+                then = then._replace(world=self._world(state, lambda: world.with_parameter(key, raw)))
                 for item, times in ((stored, -1), (raw, 1)) if step.own else ():
                     then = then.charged(self._cost(item, world), times) if item is not None else then
             yield then
@@ -223,8 +223,8 @@ class Requests:
     def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
         if stored is None:
-            replica = self._replica(state, key)
-            return replica if replica is not None else self._answered(state, self._absent(key))
+            made = self._replica(state, key) or self._made(state, key)
+            return made if made is not None else self._answered(state, self._absent(key))
         used_by_pod = key[0] == "PersistentVolumeClaim" and any(
             key[1] in workload.claim_names(replica.ordinal)
             for _, workload in state.workloads
@@ -245,12 +245,13 @@ class Requests:
         then = self._freed(then, state.workloads[place][1])
         return then._replace(workloads=state.workloads.without(place))
 
-    def _freed(self, state: State, workload: WorkloadState) -> State:
+    def _freed(self, state: State, workload: WorkloadState, times: int = 1) -> State:
+        """Without what the objects of a workload cost; with -1 times the same is charged."""
         for shape, number in shapes_of(workload):
-            state = state.charged(self.tables.shapes[shape].cost, -number)
+            state = state.charged(self.tables.shapes[shape].cost, -number * times)
         for shape, _, number in getattr(workload, "finished", ()):
-            state = state.charged(self.tables.finished_cost(shape), -number)
-        return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())))
+            state = state.charged(self.tables.finished_cost(shape), -number * times)
+        return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())) * times)
 
     def _replica(self, state: State, key: Key) -> State | None:
         """A pod of a StatefulSet, which has a name of its own, is deleted."""
@@ -264,6 +265,20 @@ class Requests:
                         then = state.having(place, workload._replace(pods=left))
                         then = then.charged(self.tables.shapes[replica.shape].cost, -1)
                         return self._answered(then, StepAnswer(allowed=True, code=200))
+        return None
+
+    def _made(self, state: State, key: Key) -> State | None:
+        """A pod or a ReplicaSet that a controller made is deleted."""
+        made = self.tables.made.get(key)
+        if made is None:
+            return None
+        if made.alone is not None:
+            return self._answered(state.charged(made.alone, -1), StepAnswer(allowed=True, code=200))
+        for place, (other, workload) in enumerate(state.workloads):
+            if other == made.workload:
+                left = without(workload, made)
+                then = self._freed(state, workload).having(place, left)
+                return self._answered(self._freed(then, left, -1), StepAnswer(allowed=True, code=200))
         return None
 
 

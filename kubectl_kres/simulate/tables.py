@@ -23,7 +23,7 @@ from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, without_quotas
-from kubectl_kres.simulate.state import Cost
+from kubectl_kres.simulate.state import Cost, MadeBy
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
 _GROUPS = ("containers", "initContainers")
@@ -121,6 +121,8 @@ class Tables:
         #: The same in words, by workload.
         self.seen: dict[Key, str] = {}
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
+        #: Pods and ReplicaSets that steps delete, and whose they are.
+        self.made: dict[Key, MadeBy] = {}
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 

@@ -116,6 +116,7 @@ def test_a_refused_step_is_named_and_the_rest_goes_on(kres: Kres):
         ("--scale deploy/web", 'error: invalid argument "deploy/web" for "--scale" flag: TYPE/NAME=N is expected'),
         ("--scale cronjob/web=1", "error: --scale cronjob/web=1: cronjobs.batch have no replicas to scale"),
         ("--scale deploy/a=1 --scale deploy/a=2", "error: --scale deploy/a=2 contradicts --scale deploy/a=1"),
+        ("--delete deploy/a --delete deploy/a", "error: --delete deploy/a is given twice"),
         ("--delete web", 'error: invalid argument "web" for "--delete" flag: TYPE/NAME is expected'),
         ("--rollouts x", 'error: invalid argument "x" for "--rollouts" flag: a whole number from 0 to 99'),
         ("--rollouts 0", "error: simulate needs a change"),
@@ -629,3 +630,68 @@ def test_a_paused_deployment_makes_nothing(kres: Kres, tmp_path: Path):
     code, out, err = kres(f"simulate --demo -n shop -f {path}")
     assert (code, err) == (0, "")
     assert "Deployment/a  new: 0 of 3 pods" in out
+
+
+def test_a_pod_that_is_deleted_comes_again(kres: Kres):
+    """Of those that controllers made, of one that nobody made, and of one that has ended."""
+    store = snapshots.read(str(demo.path()))
+    pods = {pod.metadata.name: pod.metadata.namespace for pod in store.all("Pod")}
+
+    def deleted(prefix: str) -> tuple[int, str]:
+        name = next(name for name in sorted(pods) if name.startswith(prefix))
+        code, out, _ = kres(f"simulate --demo -n {pods[name]} --delete pod/{name} -o json")
+        [item] = json.loads(out)["items"]
+        return code, " ".join(f"{change['resource']}={change['usedAfter']}" for change in item.get("quotas", ()))
+
+    # The next one is as its LimitRanges make it now.
+    assert deleted("catalog-") == (0, "limits.memory=8Gi requests.memory=4864Mi")
+    assert deleted("search-0") == (0, "")
+    assert deleted("import-prices-0-") == (0, "")
+    assert deleted("debug-shell") == (0, "")
+    assert deleted("node-agent-")[0] == 4
+    out = kres("simulate --demo -n shop --delete pod/none").out
+    assert 'pods "none" not found' in out
+
+
+def test_a_replica_set_that_is_deleted_comes_again(kres: Kres):
+    store = snapshots.read(str(demo.path()))
+    name = next(item.metadata.name for item in store.all("ReplicaSet", "payments") if "gateway" in item.metadata.name)
+    assert kres(f"simulate --demo -n payments --delete rs/{name}").out == "Nothing changes.\n"
+    out = kres(f"simulate --demo -n payments --set quota/team:spec.hard.requests.cpu=3 --delete rs/{name}").out
+    assert "payments  Deployment/gateway  2 of 2 pods -> 0 of 2 pods" in out
+
+
+def test_what_goes_into_a_namespace_that_is_not_there(kres: Kres, tmp_path: Path):
+    code, out, _ = kres(f"simulate --demo -n nope -f {written(tmp_path, QUOTA, CHART.replace('NAME', 'a'))}")
+    assert (code, out.count('namespaces "nope" not found')) == (1, 2)
+    space = "\napiVersion: v1\nkind: Namespace\nmetadata: {name: nope}\n"
+    code, out, _ = kres(f"simulate --demo -n nope -f {written(tmp_path, space, CHART.replace('NAME', 'a'))}")
+    assert (code, "Deployment/a  new: 3 of 3 pods" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [("extensions/v1beta1", "Deployment"), ("apps/v1beta1", "Deployment"), ("apps/v1", "Deploymnt")],
+)
+def test_a_kind_or_version_that_no_server_has(kres: Kres, tmp_path: Path, version: str, kind: str):
+    text = CHART.replace("NAME", "a").replace("apps/v1", version).replace("kind: Deployment", f"kind: {kind}")
+    code, out, _ = kres(f"simulate --demo -n shop -f {written(tmp_path, text)}")
+    assert (code, f'no matches for kind "{kind}" in version "{version}"' in " ".join(out.split())) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("hook", "is_left_out"), [("test", True), ("test-success,test", True), ("post-install", False)]
+)
+def test_what_helm_makes_for_its_tests_is_left_out(kres: Kres, tmp_path: Path, hook: str, *, is_left_out: bool):
+    pod_text = f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: check, annotations: {{helm.sh/hook: "{hook}"}}}}
+spec: {{containers: [{{name: c, image: example.test/x}}]}}
+"""
+    path = written(tmp_path, QUOTA, pod_text)
+    out = kres(f"simulate --offline -f {path}").out
+    assert ("Pod check is left out: Helm makes it for helm test alone" in out) == is_left_out
+    assert ("must specify requests.cpu" in out) != is_left_out
+    path = written(tmp_path, QUOTA, CHART.replace("NAME", "a"), pod_text)
+    assert ("refused: Pod/check" in kres(f"explain --offline -f {path}").out) != is_left_out

@@ -13,7 +13,7 @@ CPU = ("100m", "200m", "300m", "500m")
 
 
 class Case(NamedTuple):
-    """What is there, each brought to rest, then steps. ``ready``: new pods get ready. ``jobs``: how pods of Jobs end."""
+    """What is there, each brought to rest, and steps. ``ready``: new pods get ready. ``jobs``: how pods of Jobs end."""
 
     given: list[Raw]
     change: list[Raw]

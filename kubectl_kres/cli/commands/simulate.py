@@ -92,6 +92,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         server, assumptions = server_of(source.version())
         ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
         wanted = with_kinds(wanted, source)
+        told = remarks(wanted)
         wanted, left = followed(wanted, store, default, source.serves)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
@@ -101,7 +102,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
-        change_report = _noted(change_report, store, spaces, (*assumptions, *remarks(wanted)), left)
+        change_report = _noted(change_report, store, spaces, (*assumptions, *told), left)
         return _shown(options, items, tally, source, change_report, store.origin)
 
 

@@ -18,7 +18,7 @@ from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod_places import called
-from kubectl_kres.reports.changes.followed import FIRST, GivenStep
+from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test
 from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import Placed
@@ -171,13 +171,19 @@ def _refuse_doubles(all_wanted: Sequence[GivenStep]) -> None:
             other = values.setdefault(place, wanted)
             if other.label != wanted.label:
                 raise UsageError(f"{wanted.label} contradicts {other.label}: one value is expected")
-        if before is None:
-            continue
-        if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
-            faults.append(InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label))
-        elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
-            raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
+        faults += _second(before, wanted) if before is not None else ()
     refuse(faults)
+
+
+def _second(before: GivenStep, wanted: GivenStep) -> Iterator[InputError]:
+    """The fault of an object that stands twice in files. Raises UsageError for a second flag that says the same."""
+    kind, name = key_of_step(wanted.step)
+    if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
+        yield InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label)
+    elif isinstance(before.step, Delete) and isinstance(wanted.step, Delete):
+        raise UsageError(f"{wanted.label} is given twice")
+    elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
+        raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
 
 
 def _refuse_two_numbers(all_wanted: Sequence[GivenStep]) -> None:
@@ -265,6 +271,7 @@ def files_of(given: Input) -> Files:
 
 def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
     for manifest in ordered(given.manifests):
-        if kind_of(manifest) is not None and manifest.kind in FIRST and manifest.metadata.get("name"):
+        known = kind_of(manifest) is not None and manifest.kind in FIRST and not is_helm_test(manifest.raw)
+        if known and manifest.metadata.get("name"):
             line, _ = manifest.position()
             yield manifest.raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ObjectRef, OwnerReference
 from kubectl_kres.model.pod_places import is_followed, is_suspended, makes_none, parts_of, sent_as
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.simulate.change import Apply, Step, key_of_step
+from kubectl_kres.reports.pod.unplaced import unplaced
+from kubectl_kres.reports.tekton.config import NAMES
+from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.parameters import Parameters, parameters_of
 from kubectl_kres.simulate.plugins import POLICIES
+from kubectl_kres.simulate.world import CONTROLLED
 from kubectl_kres.store.parameters import parameter_need
 from kubectl_kres.store.store import Store
 
@@ -35,6 +40,10 @@ _KNOWN_GROUPS: Mapping[str, frozenset[str]] = {
 }
 
 
+#: What Helm runs for ``helm test`` alone, by the words of its annotation.
+_HOOK, _TESTS = "helm.sh/hook", frozenset({"test", "test-success", "test-failure"})
+
+
 class GivenStep(Struct, frozen=True):
     """A step as it was written: the kind of its object, None where no table has it, and where it was said."""
 
@@ -42,6 +51,12 @@ class GivenStep(Struct, frozen=True):
     kind: Kind | None
     namespace: str
     label: str
+
+
+def is_helm_test(raw: Raw) -> bool:
+    """Whether an object is there for ``helm test``, so that no release makes it."""
+    hooks = str(_map(_map(raw.get("metadata")).get("annotations")).get(_HOOK) or "")
+    return bool(hooks) and {hook.strip() for hook in hooks.split(",")} <= _TESTS
 
 
 def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
@@ -61,13 +76,17 @@ def followed(
     policies = policies_of(given, store)
     parameters = parameters_of(policies)
     of_policies = {str(_map(_map(policy.get("spec")).get("paramKind")).get("kind")) for policy in policies}
+    new = {key_of_step(item.step)[1] for item in given if key_of_step(item.step)[0] == "Namespace"}
     carried: list[GivenStep] = []
     unseen: list[Unseen] = []
     for item in given:
         kind, name = key_of_step(item.step)
         space, is_carried = item.namespace, True
-        if isinstance(item.step, Apply) and _is_unserved(item, serves):
-            carried.append(replace(item, step=replace(item.step, unserved=True)))
+        if isinstance(item.step, Apply) and is_helm_test(item.step.object):
+            continue
+        refused = _no_kind(item, serves) or _no_namespace(item, store, default, new)
+        if refused:
+            carried.append(replace(item, step=replace(item.step, refused=refused)))
             continue
         if parameters.concern(item.step):
             space = (space or default) if item.kind is None or item.kind.namespaced else ""
@@ -75,6 +94,9 @@ def followed(
             is_carried = not text
         elif kind in of_policies and (isinstance(item.step, Apply) or item.kind is not None):
             text = "policies that take parameters from it are judged by what it was before"
+        elif not isinstance(item.step, Apply):
+            text = _of_named(item, store)
+            is_carried = not text
         else:
             text = _of_object(item, store)
             is_carried = not ((item.kind is None and kind in BY_KIND) or _is_running(item, store))
@@ -85,14 +107,31 @@ def followed(
     return carried, unseen
 
 
-def _is_unserved(item: GivenStep, serves: Callable[[str, str], bool]) -> bool:
-    """Whether the server has no such kind in that version; of groups whose kinds are all known here nobody is asked."""
-    raw: Raw = item.step.object if isinstance(item.step, Apply) else {}
-    kind, version = str(raw.get("kind", "")), str(raw.get("apiVersion", ""))
+def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
+    """What is said where the server has no such kind in that version; of groups whose kinds are all known here nobody
+    is asked.
+    """
+    if not isinstance(item.step, Apply):
+        return ""
+    kind, version = str(item.step.object.get("kind", "")), str(item.step.object.get("apiVersion", ""))
     group, known = version.rpartition("/")[0], BY_KIND.get(kind)
     if group in _KNOWN_GROUPS:
-        return kind not in _KNOWN_GROUPS[group] and (known is None or known.api_version != version)
-    return item.kind is None and _is_of_others(group) and not serves(sent_as(kind), version)
+        served = kind in _KNOWN_GROUPS[group] or (known is not None and known.api_version == version)
+    else:
+        served = item.kind is not None or not _is_of_others(group) or serves(sent_as(kind), version)
+    return "" if served else f'no matches for kind "{sent_as(kind)}" in version "{version}"'
+
+
+def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[str]) -> str:
+    """What the server says to a new object whose namespace there is not, or is ending. ``new``: those of the change."""
+    kind, name = key_of_step(item.step)
+    space = item.namespace or default
+    if not isinstance(item.step, Apply) or (item.kind is not None and not item.kind.namespaced) or space in new:
+        return ""
+    if kind in BY_KIND and store.get(kind, name, space) is not None:
+        return ""
+    refusal = unplaced(store, ObjectRef(kind, name, space), resource_of(kind, str(item.step.object.get("apiVersion"))))
+    return refusal.message if refusal is not None else ""
 
 
 def _is_of_others(group: str) -> bool:
@@ -110,6 +149,27 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
     need = parameter_need(parameters.versions[kind], kind, space, {"name": name})
     present = any(stored.metadata.name == name for stored in store.all(need.kind, space))
     return "" if present or store.covered(need).known else "policies take parameters from it, and it is not read"
+
+
+def _of_named(item: GivenStep, store: Store) -> str:
+    """Why it is not known what a step does that names an object; empty where it is, or where there is none."""
+    kind, name = key_of_step(item.step)
+    if item.kind is not None and not item.kind.listed and name not in NAMES:
+        return f"of {item.kind.plural} those alone are read that policies take parameters from"
+    for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
+        owner = _controller(pod)
+        if pod.metadata.name != name or owner is None:
+            continue
+        made = store.get(owner.kind, owner.name, pod.metadata.namespace) if owner.kind in CONTROLLED else None
+        above = _controller(made) if made is not None else None
+        if made is None or (above is not None and above.kind != "Deployment"):
+            return f"what {owner.kind} {owner.name} does without it is not followed"
+    return ""
+
+
+def _controller(item: Any) -> OwnerReference | None:
+    owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
+    return next((owner for owner in owners if owner.controller), None)
 
 
 def _of_object(item: GivenStep, store: Store) -> str:
@@ -151,7 +211,9 @@ def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
         yield f"of what the controller of a {kind} makes pods alone are counted"
     for raw in objects:
         kind, name = str(raw.get("kind")), str(_map(raw.get("metadata")).get("name", ""))
-        if is_suspended(raw):
+        if is_helm_test(raw):
+            yield f"{kind} {name} is left out: Helm makes it for helm test alone"
+        elif is_suspended(raw):
             yield f"{kind} {name} is suspended: it makes no pods before it is resumed"
         elif kind == "VolcanoJob" and parts_of(raw):
             least = _map(raw.get("spec")).get("minAvailable")

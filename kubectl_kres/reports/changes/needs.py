@@ -41,7 +41,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
         return
     own = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
     more = [decoded(raw, AdmissionPolicy) for raw in own]
-    for space in filter(None, spaces):
+    for space in filter(None, dict.fromkeys([*spaces, *(space for _, space in steps)])):
         yield Need("Namespace", name=space, required=False)
         yield from parameter_needs(store, space, more)
     parameters = parameters_of([*(raw_of(item) for kind in POLICIES for item in store.all(kind)), *own])
