@@ -695,3 +695,29 @@ spec: {{containers: [{{name: c, image: example.test/x}}]}}
     assert ("must specify requests.cpu" in out) != is_left_out
     path = written(tmp_path, QUOTA, CHART.replace("NAME", "a"), pod_text)
     assert ("refused: Pod/check" in kres(f"explain --offline -f {path}").out) != is_left_out
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        ("--set tenant/ml:spec.cordoned=true", "what Capsule makes of a Tenant is not simulated"),
+        ("--delete tenant/ml", "what Capsule makes of a Tenant is not simulated"),
+        ("--delete taskrun/build-api-9c4f -n ci", "what becomes of the pods of a TaskRun is not simulated"),
+        ("--delete node/a", "what a change of a Node leads to is not simulated"),
+        ("--delete serviceaccount/web -n shop", "what a change of a ServiceAccount leads to is not simulated"),
+        ("--delete configmap/web -n shop", "what a change of a ConfigMap leads to is not simulated"),
+        ("--delete validatingwebhookconfiguration/x", "what webhooks of a ValidatingWebhookConfiguration say is not"),
+    ],
+)
+def test_a_kind_that_is_not_followed_is_named(kres: Kres, flags: str, text: str):
+    """It was "not found", or nothing changed."""
+    code, out, err = kres(f"simulate --demo {flags}")
+    assert (code, out) == (4, "Nothing changes as far as seen.\n")
+    assert text in " ".join(err.split())
+
+
+@pytest.mark.parametrize("text", ["kind: ServiceAccount\napiVersion: v1", "kind: Event\napiVersion: v1"])
+def test_a_new_object_that_decides_about_nothing_leaves_nothing_open(kres: Kres, tmp_path: Path, text: str):
+    path = written(tmp_path, f"\n{text}\nmetadata: {{name: a}}\n")
+    code, out, err = kres(f"simulate --demo -n shop -f {path}")
+    assert (code, out, err) == (0, "Nothing changes.\n", "")

@@ -30,8 +30,20 @@ FIRST = (
     "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
     "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
 )  # fmt: skip
-#: Kinds of Tekton that make pods.
-_RUNS = frozenset({"TaskRun", "PipelineRun"})
+#: What decides about Tekton's next runs.
+_OF_TEKTON = frozenset({"Task", "StepAction"})
+#: What is said of objects that decide about pods, or make some, in a way that is not computed.
+_NOT_FOLLOWED = {
+    **dict.fromkeys(("TaskRun", "PipelineRun"), "what becomes of the pods of a {} is not simulated"),
+    "Pipeline": "what changes for the runs of a {} is not simulated",
+    **dict.fromkeys(
+        ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
+        "what Capsule makes of a {} is not simulated",
+    ),
+    **dict.fromkeys(
+        ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
+    ),
+}
 #: API groups of which every kind is in our table, or makes no pods.
 _KNOWN_GROUPS: Mapping[str, frozenset[str]] = {
     "apps": frozenset({"ControllerRevision"}),
@@ -154,8 +166,8 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
 def _of_named(item: GivenStep, store: Store) -> str:
     """Why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
-    if item.kind is not None and not item.kind.listed and name not in NAMES:
-        return f"of {item.kind.plural} those alone are read that policies take parameters from"
+    if kind not in FIRST and kind not in _OF_TEKTON and not (kind == "ConfigMap" and name in NAMES):
+        return _NOT_FOLLOWED.get(kind, "what a change of a {} leads to is not simulated").format(kind)
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
         owner = _controller(pod)
         if pod.metadata.name != name or owner is None:
@@ -187,7 +199,9 @@ def _of_object(item: GivenStep, store: Store) -> str:
         most = _map(step.object.get("spec")).get("parallelism")
         bound = f" (at most {most})" if isinstance(most, int) and group == "argoproj.io" else ""
         return f"how many pods of a {kind} run at once{bound} is not known: each template is judged alone"
-    if parts_of(step.object) is not None or (item.kind is not None and item.kind.kind in _RUNS):
+    if item.kind is not None and kind in _NOT_FOLLOWED:
+        return _NOT_FOLLOWED[kind].format(kind)
+    if parts_of(step.object) is not None:
         return f"what becomes of the pods of a {kind} is not simulated"
     if item.kind is None and _is_of_others(group):
         return f"whether a {kind} of {group} makes pods is not known"
