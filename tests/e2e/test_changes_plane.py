@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import secrets
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 from conformance.compare import amount
 from controlplane import ControlPlane
-from e2e.change_families import case
+from e2e.change_families import case, changing_request, hard, made, restarted
 from e2e.changing import CLASSES, STORAGE, Space, Watching, classes, looks
+from e2e.plugin import Kres
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.server import Server
@@ -174,3 +176,37 @@ def test_what_comes_is_among_what_was_predicted(controlplane: ControlPlane, requ
     if wrong:
         pytest.fail("\n".join([f"{len(wrong)} of {COUNT}", *wrong[:20]]), pytrace=False)
     assert overshot + beyond <= COUNT / 20
+
+
+def _restarting(watching: Watching, at_once: int, kres: Kres) -> tuple[dict[str, Any], dict[str, int]]:
+    """Two Deployments of 100m a pod whose next pods have 200m, and room for one of them to grow: what the command says
+    of restarts, by name, and how many new pods there are once so many of them were restarted.
+    """
+    space = Space(watching, f"rollouts-{at_once}-{secrets.token_hex(3)}")
+    rolling = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
+    for item in (changing_request("100m"), *(made("Deployment", each, 2, **rolling) for each in "ab")):
+        space.send({"apply": item})
+    space.settle()
+    for item in (changing_request("200m"), hard(requests_cpu="600m")):
+        space.send({"apply": item})
+    space.settle()
+    done = kres("simulate", "-n", space.name, "--rollouts", str(at_once), "-o", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    [report] = json.loads(done.stdout)["items"]
+    for name in "ab"[:at_once]:
+        space.send(restarted("Deployment", name, 1))
+    space.settle()
+    workloads = space.state()["workloads"]
+    told = {item["subject"]["name"]: item["rolloutAfter"] for item in report.get("workloads", ())}
+    return told, {name: workloads[f"Deployment/{name}"]["updated"] for name in "ab"[:at_once]}
+
+
+def test_rollouts_at_once_end_where_the_command_says(controlplane: ControlPlane, kres: Kres) -> None:
+    """Each alone completes; of two one ends before all of its pods are new."""
+    with closing(Watching(controlplane)) as watching, ThreadPoolExecutor(2) as pool:
+        alone, both = pool.map(lambda at_once: _restarting(watching, at_once, kres), (1, 2))
+    assert alone == ({}, {"a": 2})
+    told, updated = both
+    assert set(told) == {"a", "b"}
+    assert sum(updated.values()) < 4
+    assert all(told[name]["updated"] <= updated[name] <= told[name]["most"] for name in updated)

@@ -17,7 +17,7 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.pod_places import called
+from kubectl_kres.model.pod_places import called, is_followed
 from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test
 from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step
@@ -37,7 +37,8 @@ _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metad
 
 def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
     """The objects in the order of kinds, those of one kind as they stand."""
-    return sorted(manifests, key=lambda manifest: FIRST.index(manifest.kind) if manifest.kind in FIRST else len(FIRST))
+    places = {kind: place for place, kind in enumerate(FIRST)}
+    return sorted(manifests, key=lambda manifest: places.get(called(manifest.raw), len(FIRST)))
 
 
 def given_steps(
@@ -271,7 +272,8 @@ def files_of(given: Input) -> Files:
 
 def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
     for manifest in ordered(given.manifests):
-        known = kind_of(manifest) is not None and manifest.kind in FIRST and not is_helm_test(manifest.raw)
-        if known and manifest.metadata.get("name"):
+        known = (kind_of(manifest) is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
+        if known and manifest.metadata.get("name") and not is_helm_test(manifest.raw):
             line, _ = manifest.position()
-            yield manifest.raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
+            raw = {**manifest.raw, "kind": called(manifest.raw)}
+            yield raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
