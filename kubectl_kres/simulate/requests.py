@@ -19,6 +19,7 @@ from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
+from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.change import (
@@ -38,7 +39,10 @@ from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of, without
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.workloads import changed, started
-from kubectl_kres.simulate.world import CONTROLLED, Key, World
+from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
+
+#: Kinds whose update strategies the server fills in.
+_DEFAULTED = frozenset({"Deployment", "StatefulSet"})
 
 
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -187,6 +191,8 @@ class Requests:
         world, key = self.tables.worlds[state.world], key_of_step(step)
         if key[0] == "Pod":
             raw = self._stored_pod(raw, outcome)
+        elif key[0] in _DEFAULTED and isinstance(step, Apply):
+            raw = _with_defaults(raw)
         parts = [_alone(key, part) for part in parts_of(raw) or ()]
         followed = is_followed(raw)
         number = self._world(state, lambda: _having(world, step, raw, () if followed else parts))
@@ -288,6 +294,12 @@ def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
     for part in parts:
         after = after.having(part, whole=True)
     return after
+
+
+def _with_defaults(raw: dict[str, Any]) -> dict[str, Any]:
+    """A workload as the server stores it around its template: a patch of a later step meets what it filled in."""
+    spec = defaulted(raw)["spec"]
+    return {**raw, "spec": {**spec, "template": template} if (template := template_raw(raw)) else spec}
 
 
 def _alone(key: Key, part: PodPart) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -43,6 +44,8 @@ _CLASSES = [
 _CLASSES += [
     {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}} for name in STORAGE
 ]
+_OBJECT = re.compile(r"Invalid value: \{.*?\}:(?= [`a-z])")
+_FAULT = re.compile(r", (?=spec[.:[]|metadata)")
 SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
 
 
@@ -121,13 +124,24 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
         return BEYOND, len(ends)
     if not fitting:
         return _told(f"{family} {index}", given, change, after, [_shown(end) for end in ends[:3]]), len(ends)
-    said = [[(answer.code, answer.message) for answer in end.answers] for end in fitting]
-    if codes not in said:
-        return _told(f"{family} {index}", given, change, codes, said[:3]), len(ends)
+    said = [[_worded(answer.code, answer.message) for answer in end.answers] for end in fitting]
+    told = [_worded(code, message) for code, message in codes]
+    if told not in said:
+        differing = [(real, guess) for real, guess in zip(told, said[0], strict=True) if real != guess]
+        return _told(f"{family} {index}", given, change, codes, differing), len(ends)
     texts = [_unheard(end, heard) for end in fitting]
     if all(texts):
         return _told(f"{family} {index}", given, change, heard, texts[:3]), len(ends)
     return "", len(ends)
+
+
+def _worded(code: int, message: str) -> tuple[int, list[str]]:
+    """An answer without what is not computed: whole objects as Go shows them, what is different in them, and the order
+    of several faults.
+    """
+    text = _OBJECT.sub("Invalid value: {...}:", message.partition("\n@@")[0])
+    head, opened, rest = text.partition(": [")
+    return code, [head, *sorted(_FAULT.split(rest.removesuffix("]")))] if opened else [text]
 
 
 def _over(state: dict[str, Any]) -> set[tuple[str, str]]:
