@@ -66,6 +66,13 @@ class Requests:
         self._numbers: dict[StepAnswer, int] = {}
         self._worlds: dict[tuple[int, int], int] = {}
 
+    def begin(self, *, ready: bool) -> None:
+        """Before other steps are sent: worlds are known by the place of the step that leads to them. ``ready``: whether
+        pods that are created get ready.
+        """
+        self.ready = ready
+        self._worlds.clear()
+
     def policies(self, state: State) -> Policies:
         """What admission looks up now: quotas with what is used of them."""
         world, measures = self.tables.worlds[state.world], self.tables.measures

@@ -66,7 +66,7 @@ class NamespaceSimulation:
     ) -> Ends:
         """Every rest after the steps. ``between``, ``most``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
-        self.requests.ready = kubelet.ready
+        self.requests.begin(ready=kubelet.ready)
         explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
         return explorer.ends(fresh, between=between)
 
