@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres.model.kinds import OWN_NAMES, sent_as
+
 
 class PodPlace(Struct, frozen=True):
     """Where a template stands; ``*`` is every element of a list or every value of a map.
@@ -81,9 +83,6 @@ PLACES: Mapping[tuple[str, str], tuple[PodPlace, ...]] = {
     ("argoproj.io", "ClusterWorkflowTemplate"): _argo("spec"),
     ("argoproj.io", "CronWorkflow"): _argo("spec", "workflowSpec"),
 }
-#: A kind of another group that is called like a built-in one gets a name of its own.
-OWN_NAMES = {"Job": "VolcanoJob"}
-_SENT = {own: kind for kind, own in OWN_NAMES.items()}
 #: Kinds whose templates are for others to run: they make no pods themselves, or none before their schedule says so.
 _LENDING = frozenset({"WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"})
 #: Fields of containers that Argo knows and pods do not.
@@ -106,11 +105,6 @@ def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     if places is None:
         return None
     return tuple(part for place in places for part in _at(raw, place))
-
-
-def sent_as(kind: str) -> str:
-    """What a kind is called where it is sent, by the name that it has here."""
-    return _SENT.get(kind, kind)
 
 
 def called(raw: Mapping[str, Any]) -> str:

@@ -19,9 +19,10 @@ from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES
-from kubectl_kres.simulate.shapes import Cost, pruned
+from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
+    Cost,
     DeploymentState,
     JobState,
     MadeBy,

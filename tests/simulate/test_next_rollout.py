@@ -12,7 +12,7 @@ from simulate.samples import limit_range, play, quota, workload
 
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.next_rollout import StalledRollout, stalled_rollouts
+from kubectl_kres.simulate.next.next_rollout import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import DeploymentState, StatefulSetState, pods_of
 from kubectl_kres.simulate.world import Key

@@ -26,10 +26,9 @@ from kubectl_kres.admission.quota.usage import (
     service_usage,
     stored_pod_usage,
 )
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, sent_as
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.pod_places import sent_as
 from kubectl_kres.model.policy import ScopedRequirement
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 

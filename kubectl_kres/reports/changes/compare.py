@@ -24,12 +24,12 @@ from kubectl_kres.reports.changes.report import (
     WorkloadChange,
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
-from kubectl_kres.simulate.autoscaling import Maximum, maxima
 from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.next_pod import Next, next_pods
-from kubectl_kres.simulate.next_rollout import StalledRollout, stalled_rollouts
+from kubectl_kres.simulate.next.autoscaling import Maximum, maxima
+from kubectl_kres.simulate.next.next_pod import Next, next_pods
+from kubectl_kres.simulate.next.next_rollout import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.world import Key
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}

@@ -9,13 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.admission.quota.requests import resource_of
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, sent_as
 from kubectl_kres.model.meta import ObjectRef, OwnerReference
-from kubectl_kres.model.pod_places import is_followed, is_suspended, makes_none, parts_of, sent_as
+from kubectl_kres.model.pod_places import is_followed, is_suspended, makes_none, parts_of
 from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.unplaced import unplaced
-from kubectl_kres.reports.tekton.config import NAMES
 from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.parameters import Parameters, parameters_of
@@ -166,7 +166,7 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
 def _of_named(item: GivenStep, store: Store) -> str:
     """Why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
-    if kind not in FIRST and kind not in _OF_TEKTON and not (kind == "ConfigMap" and name in NAMES):
+    if kind not in FIRST and kind not in _OF_TEKTON and not (kind == "ConfigMap" and name in CONFIG_NAMES):
         return _NOT_FOLLOWED.get(kind, "what a change of a {} leads to is not simulated").format(kind)
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
         owner = _controller(pod)
