@@ -256,8 +256,10 @@ def bounds(rng: random.Random) -> Case:
                 steps.append({"delete": {"kind": "LimitRange", "name": "l"}})
             case "claims":
                 limits = [{"type": "PersistentVolumeClaim", rng.choice(("min", "max")): {"storage": "1500Mi"}}]
+                # The server asks its cache for LimitRanges, which knows a new one only some milliseconds later.
                 steps += [{"apply": {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "p"},
                                      "spec": {"limits": limits}}},
+                          {"settle": True},
                           {"apply": {**_claim(rng, f"v{len(steps)}"), "apiVersion": "v1",
                                      "kind": "PersistentVolumeClaim"}}]  # fmt: skip
             case "scale" if kind != "Job":
