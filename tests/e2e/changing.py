@@ -50,7 +50,6 @@ RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"
 ENDED = {"complete": {"phase": "Succeeded"}, "fail": {"phase": "Failed"}}
 #: Classes of storage that claims name and quotas select.
 STORAGE = ("gold", "bronze")
-_REVISION = "deployment.kubernetes.io/revision"
 _SET_REVISION = "controller-revision-hash"
 
 
@@ -276,10 +275,10 @@ def _shown(kind: str, item: Raw, pods: Sequence[Raw], sets: Sequence[Raw]) -> Ra
         sets = [one for one in sets if _of(one, kind, name)]
         by_set = {one["metadata"]["name"]: [pod for pod in pods if _of(pod, "ReplicaSet", one["metadata"]["name"])]
                   for one in sets}  # fmt: skip
-        newest = max(sets, key=lambda one: int(one["metadata"]["annotations"][_REVISION]), default=None)
         shown = [[one["spec"]["replicas"], len(by_set[one["metadata"]["name"]])] for one in sets]
         own = [pod for many in by_set.values() for pod in many]
-        updated = len(by_set[newest["metadata"]["name"]]) if newest is not None else 0
+        # Where a quota refuses the set of the newest template, the status says what was before.
+        updated = sum(len(by_set[one["metadata"]["name"]]) for one in sets if _plain(one) == _plain(item))
         return {**_pods(own), "sets": sorted(one for one in shown if any(one)), "updated": updated}
     own = [pod for pod in pods if _of(pod, kind, name)]
     if kind == "StatefulSet":
@@ -291,6 +290,13 @@ def _shown(kind: str, item: Raw, pods: Sequence[Raw], sets: Sequence[Raw]) -> Ra
         status = item.get("status", {})
         return {**_pods(own), **{key: status.get(key, 0) for key in ("succeeded", "failed")}}
     return _pods(own)
+
+
+def _plain(item: Raw) -> Raw:
+    """The template of a Deployment or a ReplicaSet of it, without what tells ReplicaSets apart."""
+    template = item["spec"]["template"]
+    labels = {key: text for key, text in template["metadata"]["labels"].items() if key != "pod-template-hash"}
+    return {**template, "metadata": {**template["metadata"], "labels": labels}}
 
 
 def _pods(own: Sequence[Raw]) -> Raw:
