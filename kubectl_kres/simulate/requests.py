@@ -37,7 +37,7 @@ from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of, without
-from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.tables import Tables, with_claims_as_read
 from kubectl_kres.simulate.workloads import changed, started
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
 
@@ -117,7 +117,7 @@ class Requests:
                 state, StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
             )
             return
-        raw, unknown = applied(step, stored), _unknown(step)
+        raw, unknown = _object(step, stored), _unknown(step)
         if unknown and isinstance(step, Apply):
             refusal = strict(step.object, key[0], unknown)
             answer = StepAnswer(allowed=False, code=400, message=refusal.message, findings=refusal.findings)
@@ -322,6 +322,12 @@ def _named(step: Apply, number: int) -> Apply:
         return step
     named = {**metadata, "name": f"{metadata['generateName']}{number:x>5}"}
     return msgspec.structs.replace(step, object={**step.object, "metadata": named})
+
+
+def _object(step: Step, stored: Raw | None) -> dict[str, Any]:
+    """The object as it is sent to be stored."""
+    raw = applied(step, stored)
+    return raw if isinstance(step, Apply) else dict(with_claims_as_read(raw))
 
 
 def _unknown(step: Step) -> tuple[str, ...]:

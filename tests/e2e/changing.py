@@ -64,6 +64,8 @@ class Watching:
         self.plane = plane
         self.over = threading.Event()
         self.unready: set[str] = set()
+        #: The most that was used, and the most that was allowed, of each resource of a quota, by namespace.
+        self.peaks: dict[str, dict[tuple[str, str, str], Any]] = defaultdict(dict)
         self.jobs: dict[str, str] = {}
         self._lock = threading.Lock()
         self._items: dict[str, dict[tuple[str, str], Raw]] = defaultdict(dict)
@@ -142,12 +144,29 @@ class Watching:
                 self._items[space].pop(key, None)
             else:
                 self._items[space][key] = item
+        if kind == "ResourceQuota":
+            self._peaked(space, item)
         ends = what == "DELETED" or "deletionTimestamp" in metadata
         if kind == "Pod" and not ends and space not in self.unready and item["status"].get("phase") == "Pending":
             of_job = any(owner["kind"] == "Job" for owner in metadata.get("ownerReferences", ()))
             status = ENDED.get(self.jobs.get(space, ""), RUNNING) if of_job else RUNNING
             path = f"/{PATHS['Pod'].format(space)}/{metadata['name']}/status"
             self.plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
+
+    def overshot(self, space: str) -> bool:
+        """Whether a quota once had more in use than it ever allowed: the server counts too little for a while, and lets
+        in what then is in the way of others.
+        """
+        peaks = self.peaks[space]
+        return any(
+            used > peaks.get((name, "hard", key), used) for (name, side, key), used in peaks.items() if side == "used"
+        )
+
+    def _peaked(self, space: str, item: Raw) -> None:
+        for side in ("hard", "used"):
+            for key, text in item.get("status", {}).get(side, {}).items():
+                place = (item["metadata"]["name"], side, key)
+                self.peaks[space][place] = max(self.peaks[space].get(place, 0), amount(text) or 0)
 
 
 class Space:
