@@ -17,6 +17,8 @@ SCALED = {
     "StatefulSet": "statefulsets.apps",
     "ReplicationController": "replicationcontrollers",
 }
+#: Numbers that stay as they are where a file does not say them.
+_KEPT = {**dict.fromkeys(SCALED, ("replicas",)), "Job": ("completions", "parallelism")}
 #: Lists that a strategic merge patch merges, with the key of their elements; of a Task --set names elements like that.
 _MERGED = {
     "containers": "name",
@@ -124,9 +126,10 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
     sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
     if "status" in stored:
         sent["status"] = stored["status"]
-    replicas = (stored.get("spec") or {}).get("replicas")
-    if step.kept and replicas is not None and "replicas" not in (sent.get("spec") or {}) and sent["kind"] in SCALED:
-        sent["spec"] = {**(sent.get("spec") or {}), "replicas": replicas}
+    if step.kept:
+        own, spec = stored.get("spec") or {}, sent.get("spec") or {}
+        kept = {key: own[key] for key in _KEPT.get(sent["kind"], ()) if own.get(key) is not None and key not in spec}
+        sent["spec"] = {**spec, **kept} if kept else spec
     return sent
 
 

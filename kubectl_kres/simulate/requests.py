@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.field_error import joined
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.admission.decoding.strict import strict
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
@@ -16,9 +17,10 @@ from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
@@ -37,12 +39,14 @@ from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of, without
-from kubectl_kres.simulate.tables import Tables, with_claims_as_read
+from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.workloads import changed, started
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
 
 #: Kinds whose update strategies the server fills in.
 _DEFAULTED = frozenset({"Deployment", "StatefulSet"})
+#: The code of a refusal for what an object is, and the rule that a part of it stays as it is.
+_INVALID, _IMMUTABLE = 422, "update/immutable"
 
 
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -117,14 +121,14 @@ class Requests:
                 state, StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
             )
             return
-        raw, unknown = _object(step, stored), _unknown(step)
+        raw, unknown = applied(step, stored), _unknown(step)
         if unknown and isinstance(step, Apply):
             refusal = strict(step.object, key[0], unknown)
             answer = StepAnswer(allowed=False, code=400, message=refusal.message, findings=refusal.findings)
             yield self._answered(state, answer)
             return
         policies = self.policies(state)
-        outcomes = self._outcomes(world, raw, stored, policies)
+        outcomes = self._outcomes(world, raw, stored, policies, is_patch=not isinstance(step, Apply))
         seen: set[StepAnswer] = set()
         for outcome in outcomes:
             answer = _answer(outcome, unknown)
@@ -157,8 +161,9 @@ class Requests:
             yield then
 
     def _outcomes(
-        self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies
+        self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies, *, is_patch: bool = False
     ) -> tuple[Outcome, ...]:
+        """``is_patch``: the rest of the object is as it is stored."""
         kind, server = raw.get("kind"), self.tables.server
         if kind == "Namespace":  # what Capsule's webhooks say of it has been asked already
             return (Outcome(allowed=True, code=200),)
@@ -171,9 +176,29 @@ class Requests:
         if plugins is not None and kind == "Pod" and stored is None:
             return plugins.pod(raw, policies, whole=True)
         outcomes = create(raw, policies, server) if stored is None else update(stored, raw, policies, server)
+        if stored is not None and any(outcome.code == _INVALID for outcome in outcomes):
+            texts = self._of_what_was_read(stored, raw, outcomes, policies, is_patch=is_patch)
+            outcomes = tuple(_without(outcome, texts) for outcome in outcomes)
         if plugins is None:
             return tuple(outcomes)
         return tuple(item for outcome in outcomes for item in plugins.object(raw, stored, policies, outcome))
+
+    def _of_what_was_read(
+        self, stored: Raw, raw: dict[str, Any], outcomes: Iterable[Outcome], policies: Policies, *, is_patch: bool
+    ) -> set[str]:
+        """The faults that are none of a step: what was read of the object is not all of it.
+
+        Of a patch those that the object has without it; of a file that a part is not what it was, where that is so in
+        nothing that was read.
+        """
+        server = self.tables.server
+        if is_patch:
+            before = dict(stored)
+            own = (*update(stored, before, policies, server), *create(before, policies, server))
+            return {finding.text for finding in _findings(own)}
+        alike = {finding.path for finding in _findings(update(stored, _as_read(raw), policies, server))}
+        faults = (finding for finding in _findings(outcomes) if finding.rule == _IMMUTABLE)
+        return {finding.text for finding in faults if finding.path not in alike}
 
     def _answered(self, state: State, answer: StepAnswer) -> State:
         if answer not in self._numbers:
@@ -303,6 +328,35 @@ def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
     return after
 
 
+def _findings(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    for outcome in outcomes:
+        yield from outcome.refusal.findings if outcome.refusal is not None else ()
+
+
+def _as_read(raw: Raw) -> dict[str, Any]:
+    """As much of an object as is kept of one that is read."""
+    kind = BY_KIND.get(str(raw.get("kind")))
+    if kind is None:
+        return dict(raw)
+    known = msgspec.json.decode(msgspec.json.encode(decoded(raw, kind.struct)))
+    return {**known, "kind": kind.kind, "apiVersion": kind.api_version}
+
+
+def _without(outcome: Outcome, texts: Container[str]) -> Outcome:
+    """The outcome without some of its faults; of one that has no other the request is admitted."""
+    refusal = outcome.refusal
+    if refusal is None or outcome.code != _INVALID:
+        return outcome
+    findings = tuple(finding for finding in refusal.findings if finding.text not in texts)
+    if not findings:
+        return Outcome(allowed=True, code=200, warnings=outcome.warnings)
+    head = refusal.message.partition(" is invalid: ")[0]
+    message = f"{head} is invalid: {joined(finding.text for finding in findings)}"
+    return msgspec.structs.replace(
+        outcome, refusal=msgspec.structs.replace(refusal, message=message, findings=findings)
+    )
+
+
 def _with_defaults(raw: dict[str, Any]) -> dict[str, Any]:
     """A workload as the server stores it around its template: a patch of a later step meets what it filled in."""
     spec = defaulted(raw)["spec"]
@@ -322,12 +376,6 @@ def _named(step: Apply, number: int) -> Apply:
         return step
     named = {**metadata, "name": f"{metadata['generateName']}{number:x>5}"}
     return msgspec.structs.replace(step, object={**step.object, "metadata": named})
-
-
-def _object(step: Step, stored: Raw | None) -> dict[str, Any]:
-    """The object as it is sent to be stored."""
-    raw = applied(step, stored)
-    return raw if isinstance(step, Apply) else dict(with_claims_as_read(raw))
 
 
 def _unknown(step: Step) -> tuple[str, ...]:

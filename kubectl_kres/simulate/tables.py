@@ -29,6 +29,7 @@ from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, templat
 _GROUPS = ("containers", "initContainers")
 _CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
+#: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.
 _READ_CLAIM = {"accessModes": ["ReadWriteOnce"]}
 _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
 
@@ -349,16 +350,3 @@ def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:
         "metadata": {**metadata, "name": name},
         "spec": {**_READ_CLAIM, **(template.get("spec") or {})},
     }
-
-
-def with_claims_as_read(raw: Raw) -> Raw:
-    """A claim, or a StatefulSet with those that it makes, where of what was read the access modes are not known: they
-    play no part in what quotas count, and the server has taken them.
-    """
-    spec = raw.get("spec") or {}
-    if raw.get("kind") == "PersistentVolumeClaim":
-        return {**raw, "spec": {**_READ_CLAIM, **spec}}
-    if raw.get("kind") != "StatefulSet" or not spec.get("volumeClaimTemplates"):
-        return raw
-    claims = [{**item, "spec": {**_READ_CLAIM, **(item.get("spec") or {})}} for item in spec["volumeClaimTemplates"]]
-    return {**raw, "spec": {**spec, "volumeClaimTemplates": claims}}

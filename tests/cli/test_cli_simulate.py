@@ -17,6 +17,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.simulation.steps import given_steps
 from kubectl_kres.model import kinds
 from kubectl_kres.simulate.change import Patch
+from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.snapshot.write import write
@@ -721,3 +722,28 @@ def test_a_new_object_that_decides_about_nothing_leaves_nothing_open(kres: Kres,
     path = written(tmp_path, f"\n{text}\nmetadata: {{name: a}}\n")
     code, out, err = kres(f"simulate --demo -n shop -f {path}")
     assert (code, out, err) == (0, "Nothing changes.\n", "")
+
+
+def test_a_pod_of_a_file_that_is_there_already(kres: Kres, tmp_path: Path):
+    """It was counted a second time."""
+    metadata = "{name: debug-shell, namespace: platform}"
+    text = f"\napiVersion: v1\nkind: Pod\nmetadata: {metadata}\nspec: {{containers: [{{name: c}}]}}\n"
+    code, out, err = kres(f"simulate --demo -f {written(tmp_path, text)}")
+    assert (code, out) == (4, "Nothing changes as far as seen.\n")
+    assert "this Pod is there already, and what differs from it is not simulated" in " ".join(err.split())
+
+
+def test_a_rollout_for_what_is_not_read(kres: Kres, tmp_path: Path):
+    """A file that looks like what is there may change its environment, and then its rollout stalls."""
+    item = snapshots.read(str(demo.path())).get("Deployment", "catalog", "shop")
+    raw = {**raw_of(item), "metadata": {"name": "catalog", "namespace": "shop"}, "status": {}}
+    out = kres(f"simulate --demo -f {written(tmp_path, json.dumps(raw))}").out
+    assert out.splitlines()[0] == "Nothing changes."
+    text = (
+        "if the file changes what is not read of Deployment/catalog in shop, such as env, its rollout stalls at 0 of 3"
+    )
+    assert text in " ".join(out.split())
+    room = kres(
+        f"simulate --demo -n shop --set quota/team:spec.hard.requests.memory=6Gi -f {tmp_path / 'change.yaml'}"
+    ).out
+    assert "not read" not in room

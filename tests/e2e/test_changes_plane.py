@@ -138,6 +138,9 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     texts = [_unheard(end, heard) for end in fitting]
     if all(texts):
         return _told(f"{family} {index}", given, change, heard, texts[:3]), len(ends)
+    again = _applied_again(there, space.name, given)
+    if again:
+        return _told(f"{family} {index} again", given, [], "unchanged", again[:3]), len(ends)
     usual = [_shown(end) for end in ends[: reached.usual]]
     if ready and jobs == "run" and found in usual:
         read = _from_what_was_read(there, space.name, steps)
@@ -162,6 +165,17 @@ def _from_what_was_read(store: Store, space: str, steps: list[Step]) -> list[dic
     outcome = carried_out(store, [Placed(step, space) for step in steps], SERVER, [space])
     namespace, ends = outcome.after.spaces[space]
     return [_unowned(_shown(namespace.end(state))) for state in ends.states[: ends.usual]]
+
+
+def _applied_again(store: Store, space: str, given: list[dict[str, Any]]) -> list[str]:
+    """What is said against the same files once more: nothing, whatever is not kept of what is read."""
+    found = []
+    for raw in given:
+        kind, name = raw["kind"], raw["metadata"]["name"]
+        if kind != "Pod" and store.get(kind, name, space) is not None:
+            [sent] = carried_out(store, [Placed(Apply(raw, kept=True), space)], SERVER, [space]).sent
+            found += [f"{kind}/{name}: {answer.message}" for answer in sent.answers if not answer.allowed]
+    return found
 
 
 def _unowned(state: dict[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,12 @@ import pytest
 from reports.stored import store_of
 
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.reports.changes.followed import FIRST
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
 from kubectl_kres.simulate.live import lean
+from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as snapshots
 
 MODES = {"accessModes": ["ReadWriteMany"]}
 CLAIM = {"metadata": {"name": "d"}, "spec": {"resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "gold"}}
@@ -80,3 +83,70 @@ def test_access_modes_of_a_file_are_held_against_those_that_were_read():
     same = {**other, "spec": item["spec"]}
     assert [answer.code for answer in played(MODES, Apply(same, kept=True)).sent[0].answers] == [200]
     assert [answer.code for answer in played({}, Apply(same, kept=True)).sent[0].answers] == [200]
+
+
+def _controlled(item: Any) -> bool:
+    return any(owner.controller for owner in getattr(item.metadata, "owner_references", None) or ())
+
+
+TEMPLATES = {"CronJob": ("jobTemplate", "spec", "template")}
+
+
+def test_everything_that_was_read_can_be_patched():
+    """What is not kept of an object is no fault of a patch that has nothing to do with it."""
+    store = snapshots.read(str(demo.path()))
+    mark: dict[str, Any] = {"metadata": {"annotations": {"a": "b"}}}
+    told = []
+    for kind in FIRST:
+        for item in store.all(kind):
+            space, name = getattr(item.metadata, "namespace", ""), item.metadata.name
+            if kind == "Pod" or _controlled(item):
+                continue
+            patches = [mark]
+            if kind in {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "CronJob"}:
+                inner = mark
+                for step in reversed(TEMPLATES.get(kind, ("template",))):
+                    inner = {step: inner}
+                patches.append({"spec": inner})
+            for patch in patches:
+                placed = Placed(Patch(kind, name, patch), space)
+                outcome = carried_out(store, [placed], Server(), [space] if space else [])
+                told += [answer.message for sent in outcome.sent for answer in sent.answers]
+    assert len(told) > 80
+    assert set(told) == {""}
+
+
+def test_what_a_patch_itself_gets_wrong_is_told_alone():
+    """The schedule of a CronJob is not kept, and not missed; what is set is."""
+    store = snapshots.read(str(demo.path()))
+    box = [{"name": "report", "resources": {"requests": {"cpu": "-1"}}}]
+    template = {"spec": {"containers": box}}
+    [job] = [item for item in store.all("CronJob", "batch") if item.metadata.name == "nightly-report"]
+    box[0]["name"] = job.spec.job_template.spec.template.spec.containers[0].name
+    patch = {"spec": {"jobTemplate": {"spec": {"template": template}}}}
+    [sent] = carried_out(store, [Placed(Patch("CronJob", "nightly-report", patch), "batch")], Server(), ["batch"]).sent
+    assert 'requests[cpu]: Invalid value: "-1": must be greater than or equal to 0' in sent.answers[0].message
+    assert "schedule" not in sent.answers[0].message
+
+
+def test_a_job_of_a_file_that_is_there_already_is_no_other_job():
+    """Commands and environments are not read, labels and numbers are filled in by the server."""
+    box = {"name": "c", "image": "i", "command": ["run"], "env": [{"name": "A", "value": "b"}]}
+    spec = {"template": {"metadata": {"labels": {"app": "j"}}, "spec": {"restartPolicy": "Never", "containers": [box]}}}
+    file = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
+    labels = {"app": "j", "batch.kubernetes.io/controller-uid": "u", "job-name": "j"}
+    template = {**spec["template"], "metadata": {"labels": labels}}
+    selector = {"matchLabels": {"batch.kubernetes.io/controller-uid": "u"}}
+    stored = {"template": template, "selector": selector, "completions": 1, "parallelism": 1, "backoffLimit": 6}
+    job = {"kind": "Job", "metadata": {"name": "j", "namespace": "ns", "uid": "u"}, "spec": stored}
+
+    def answer(raw: dict[str, Any]) -> tuple[int, str]:
+        [sent] = carried_out(store_of(job), [Placed(Apply(raw, kept=True), "ns")], Server(), ["ns"]).sent
+        return sent.answers[0].code, sent.answers[0].message
+
+    assert answer(file) == (200, "")
+    other = {**spec["template"], "spec": {"restartPolicy": "Never", "containers": [{**box, "image": "j"}]}}
+    code, message = answer({**file, "spec": {"template": other}})
+    assert (code, message.endswith("field is immutable")) == (422, True)
+    code, message = answer({**file, "spec": {**spec, "completions": 3}})
+    assert (code, message) == (422, 'Job.batch "j" is invalid: spec.completions: Invalid value: 3: field is immutable')

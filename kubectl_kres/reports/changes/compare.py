@@ -24,7 +24,8 @@ from kubectl_kres.reports.changes.report import (
     WorkloadChange,
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
-from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Sent, Side
+from kubectl_kres.simulate.change import Apply, key_of_step
+from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Placed, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next.autoscaling import Maximum, maxima
@@ -59,6 +60,7 @@ class Rollouts(NamedTuple):
 
 
 _ONE = Rollouts()
+_NOTHING: Mapping[str, Iterable[Key]] = {}
 
 
 def report(outcome: ChangeOutcome) -> ChangeReport:
@@ -75,11 +77,11 @@ def report(outcome: ChangeOutcome) -> ChangeReport:
 
 def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     """What the steps of a change do, found in one namespace after the other, so that one is held at a time."""
-    change_report = _summed(course, course.pools_before, course.pools, rollouts)
+    change_report = _summed(course, course.pools_before, course.pools, rollouts, _rolled(course.steps))
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    notes += [*course.gaps, *course.expected]
+    notes += [*change_report.notes, *course.gaps, *course.expected]
     return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
 
 
@@ -89,11 +91,25 @@ def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeRepo
     return _summed(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
 
 
+def _rolled(steps: Iterable[Placed]) -> dict[str, set[Key]]:
+    """By namespace the objects of files."""
+    result: dict[str, set[Key]] = {}
+    for placed in steps:
+        if isinstance(placed.step, Apply):
+            result.setdefault(placed.namespace, set()).add(key_of_step(placed.step))
+    return result
+
+
 def _summed(
-    sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools: Pools, rollouts: Rollouts
+    sides: Iterable[tuple[str, Side, Side]],
+    pools_before: Pools,
+    pools: Pools,
+    rollouts: Rollouts,
+    rolled: Mapping[str, Iterable[Key]] = _NOTHING,
 ) -> ChangeReport:
     workloads: list[WorkloadChange] = []
     quotas: list[QuotaChange] = []
+    notes: list[str] = []
     ends, exhaustive = 1, True
     for space, before, after in sides:
         same = space in after.spaces and before.spaces.get(space) == after.spaces[space]
@@ -108,7 +124,9 @@ def _summed(
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
         was = _of_side(before, space, states[0], old, rollouts.before)
-        changed = _workloads(space, was, _of_side(after, space, states[1], new, rollouts.after))
+        now = _of_side(after, space, states[1], new, rollouts.after)
+        changed = list(_workloads(space, was, now))
+        notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
         workloads += (_unpraised(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
@@ -126,6 +144,7 @@ def _summed(
         claims,
         ends=ends if workloads or quotas else 1,
         exhaustive=exhaustive,
+        notes=tuple(notes),
     )
 
 
@@ -192,6 +211,20 @@ def _over_ends(
         wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
         wanted = worst.wanted if wanted > worst.pods else worst.pods
     return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum, rollout)
+
+
+def _unseen_rollouts(
+    space: str, workloads: Mapping[Key, _Workload], rolled: Iterable[Key], told: Container[ObjectRef]
+) -> Iterator[str]:
+    """What is said of workloads of files that look unchanged: what is not read of a template, as its environment, may
+    roll them out.
+    """
+    for key in sorted(rolled):
+        ref = ObjectRef(*key, space)
+        rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in told else None
+        if rollout is not None:
+            where = f"stalls at {rollout.updated} of {rollout.of} updated"
+            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {where}"
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:

@@ -110,8 +110,9 @@ def followed(
             text = _of_named(item, store)
             is_carried = not text
         else:
-            text = _of_object(item, store)
-            is_carried = not ((item.kind is None and kind in BY_KIND) or _is_running(item, store))
+            text = _of_pod(item, store, default) or _of_object(item, store)
+            unknown = (item.kind is None and kind in BY_KIND) or _is_running(item, store)
+            is_carried = not (unknown or _of_pod(item, store, default))
         if text:
             unseen.append(Unseen(kind, "failed", space, name, text))
         if is_carried:
@@ -166,7 +167,8 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
 def _of_named(item: GivenStep, store: Store) -> str:
     """Why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
-    if kind not in FIRST and kind not in _OF_TEKTON and not (kind == "ConfigMap" and name in CONFIG_NAMES):
+    is_known = kind in FIRST or kind in _OF_TEKTON or (kind == "ConfigMap" and name in CONFIG_NAMES)
+    if not is_known or (kind == "Pod" and not isinstance(item.step, Delete)):
         return _NOT_FOLLOWED.get(kind, "what a change of a {} leads to is not simulated").format(kind)
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
         owner = _controller(pod)
@@ -177,6 +179,14 @@ def _of_named(item: GivenStep, store: Store) -> str:
         if made is None or (above is not None and above.kind != "Deployment"):
             return f"what {owner.kind} {owner.name} does without it is not followed"
     return ""
+
+
+def _of_pod(item: GivenStep, store: Store, default: str) -> str:
+    """What is not known of a pod in a file that is there already; empty of a new one, and of all else."""
+    kind, name = key_of_step(item.step)
+    if kind != "Pod" or store.get(kind, name, item.namespace or default) is None:
+        return ""
+    return "this Pod is there already, and what differs from it is not simulated"
 
 
 def _controller(item: Any) -> OwnerReference | None:
