@@ -160,3 +160,13 @@ def test_steps_that_follow_others_lead_to_worlds_of_their_own():
     assert [sorted(namespace.tables.worlds[state.world].objects) for state in (first, second)] == [
         [("Deployment", "a")], [("Deployment", "b")]
     ]  # fmt: skip
+
+
+def test_a_round_of_a_job_goes_on_while_its_first_pods_succeed():
+    """Without a number of completions nothing comes after a success but what was begun."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "example.test/x"}]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+           "spec": {"parallelism": 4, "template": template}}  # fmt: skip
+    steps = [Apply({**quota(), "spec": {"hard": {"pods": "3"}}}), Apply(job)]
+    ends = play(steps, kubelet=Kubelet(jobs="complete"))[2]
+    assert {(end.workloads[0].succeeded, end.workloads[0].pods) for end in ends} == {(n, 0) for n in (1, 2, 3, 4)}
