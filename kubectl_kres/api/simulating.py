@@ -12,7 +12,9 @@ from kubectl_kres.api.clusters import Cluster, Reading
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.pod_places import called
 from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.followed import GivenStep, followed, remarks
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import unread
@@ -29,43 +31,49 @@ def played(
     Raises UsageError, InputError, ClusterError.
     """
     reading = cluster.reading()
-    steps = [*_deleted(reading, space, delete), *_applied(items, space), *_scaled(reading, space, scale)]
-    if not steps:
+    given = [*_deleted(reading, delete), *_applied(items), *_scaled(reading, scale)]
+    if not given:
         raise UsageError("simulate needs a change: items, scale=... or delete=...")
-    spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in steps)))))
+    spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in given)))))
     reading.fill([*namespace_needs(spaces), *pool_needs()])
     for _ in range(3):
-        reading.fill(plugin_needs(reading.store, spaces))
+        reading.fill(plugin_needs(reading.store, spaces, [(step.step, step.namespace or space) for step in given]))
+    carried, left = followed(given, reading.store, space, lambda _kind, _version: True)
+    steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     ask = ask_of(reading.store, "")
     change_report = report(carried_out(reading.store, steps, ask.server, spaces, seen=True))
-    unseen = tuple(unread(reading.store, (need for need in namespace_needs(spaces) if need.required)))
-    notes = (*change_report.notes, *ask.assumptions)
+    unseen = (*unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
+    notes = (*change_report.notes, *ask.assumptions, *remarks(given))
     return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
 
 
-def _applied(items: Sequence[Any], space: str) -> Iterator[Placed]:
+def _is_namespaced(step: GivenStep) -> bool:
+    return step.kind is None or step.kind.namespaced
+
+
+def _applied(items: Sequence[Any]) -> Iterator[GivenStep]:
     for manifest in manifests_of(items):
         kind = kind_of(manifest)
         if kind is not None:
             typed(manifest, kind)
-        namespaced = kind is None or kind.namespaced
-        yield Placed(Apply(manifest.raw, kept=True), (manifest.namespace or space) if namespaced else "")
+        raw = {**manifest.raw, "kind": called(manifest.raw)}
+        yield GivenStep(Apply(raw, kept=True), kind, manifest.namespace, "")
 
 
-def _deleted(reading: Reading, space: str, names: Sequence[str]) -> Iterator[Placed]:
+def _deleted(reading: Reading, names: Sequence[str]) -> Iterator[GivenStep]:
     for text in names:
         kind, name = _named(reading, text)
-        yield Placed(Delete(kind.kind, name), space if kind.namespaced else "")
+        yield GivenStep(Delete(kind.kind, name), kind, "", "")
 
 
-def _scaled(reading: Reading, space: str, wanted: Mapping[str, int]) -> Iterator[Placed]:
+def _scaled(reading: Reading, wanted: Mapping[str, int]) -> Iterator[GivenStep]:
     for text, number in wanted.items():
         kind, name = _named(reading, text)
         if kind.kind not in SCALED:
             raise UsageError(f"{text}: {kind.qualified} have no replicas to scale")
         if number < 0:
             raise UsageError(f"{text}: {number} is no number of replicas")
-        yield Placed(ScaleStep(kind.kind, name, number), space)
+        yield GivenStep(ScaleStep(kind.kind, name, number), kind, "", "")
 
 
 def _named(reading: Reading, text: str) -> tuple[Kind, str]:

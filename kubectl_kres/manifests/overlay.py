@@ -16,7 +16,7 @@ from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
 from kubectl_kres.model.admitting import is_secret, kind_name, parameter_of
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
+from kubectl_kres.model.pod_places import called, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 
@@ -120,7 +120,7 @@ def _parted(manifest: Manifest) -> list[Manifest]:
             manifest,
             raw={
                 "apiVersion": manifest.api_version,
-                "kind": OWN_NAMES.get(manifest.kind, manifest.kind),
+                "kind": called(manifest.raw),
                 "metadata": {**manifest.metadata, "name": f"{name}-{part.name}"},
                 "spec": {"replicas": part.count, "template": part.template},
             },

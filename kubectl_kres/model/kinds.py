@@ -148,3 +148,13 @@ def describe() -> None:
     for kind in KINDS:
         for struct in filter(None, (kind.struct, kind.whole)):
             json.Decoder(struct)
+
+
+#: A kind of another group that is called like a built-in one gets a name of its own.
+OWN_NAMES = {"Job": "VolcanoJob"}
+_SENT = {own: kind for kind, own in OWN_NAMES.items()}
+
+
+def sent_as(kind: str) -> str:
+    """What a kind is called where it is sent, by the name that it has here."""
+    return _SENT.get(kind, kind)

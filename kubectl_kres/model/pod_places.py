@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres.model.kinds import OWN_NAMES, sent_as
+
 
 class PodPlace(Struct, frozen=True):
     """Where a template stands; ``*`` is every element of a list or every value of a map.
@@ -81,8 +83,10 @@ PLACES: Mapping[tuple[str, str], tuple[PodPlace, ...]] = {
     ("argoproj.io", "ClusterWorkflowTemplate"): _argo("spec"),
     ("argoproj.io", "CronWorkflow"): _argo("spec", "workflowSpec"),
 }
-#: A kind of another group that is called like a built-in one gets a name of its own.
-OWN_NAMES = {"Job": "VolcanoJob"}
+#: Kinds whose templates are for others to run: they make no pods themselves, or none before their schedule says so.
+_LENDING = frozenset({"WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"})
+#: Fields of containers that Argo knows and pods do not.
+_ARGO_ALONE = frozenset({"source", "mirrorVolumeMounts"})
 KINDS = frozenset(OWN_NAMES.get(kind, kind) for _, kind in PLACES)
 
 
@@ -97,25 +101,46 @@ class PodPart(Struct, frozen=True):
 
 def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     """The templates of an object as sent; None for a kind that is not in the table."""
-    group = str(raw.get("apiVersion", "")).rpartition("/")[0]
-    places = PLACES.get((group, str(raw.get("kind", ""))))
+    places = PLACES.get((_group(raw), sent_as(str(raw.get("kind", "")))))
     if places is None:
         return None
     return tuple(part for place in places for part in _at(raw, place))
 
 
+def called(raw: Mapping[str, Any]) -> str:
+    """The kind of an object, by a name of its own where a built-in kind is called alike."""
+    kind = str(raw.get("kind", ""))
+    return OWN_NAMES.get(kind, kind) if parts_of(raw) is not None else kind
+
+
 def is_followed(raw: Mapping[str, Any]) -> bool:
     """Whether all pods of an object run side by side and their number is known.
 
-    Not of a workflow, whose steps follow each other, nor of what is suspended.
+    Not of a workflow, whose steps follow each other, of Volcano's tasks that wait for others, nor of what is suspended.
     """
-    parts, spec = parts_of(raw), raw.get("spec")
-    if not parts or not isinstance(spec, Mapping):
+    if not parts_of(raw) or is_suspended(raw) or _group(raw) == "argoproj.io":
         return False
-    policy = spec.get("runPolicy")
-    suspended = spec.get("suspend") or (isinstance(policy, Mapping) and policy.get("suspend"))
-    group = str(raw.get("apiVersion", "")).rpartition("/")[0]
-    return not suspended and raw.get("kind") not in OWN_NAMES and group != "argoproj.io"
+    tasks = _map(raw.get("spec")).get("tasks")
+    return not any(_map(task).get("dependsOn") for task in (tasks if isinstance(tasks, list) else ()))
+
+
+def is_suspended(raw: Mapping[str, Any]) -> bool:
+    """Whether an object with parts makes no pods before somebody resumes it."""
+    spec = _map(raw.get("spec"))
+    return bool(parts_of(raw)) and bool(spec.get("suspend") or _map(spec.get("runPolicy")).get("suspend"))
+
+
+def makes_none(raw: Mapping[str, Any]) -> bool:
+    """Whether an object with parts makes no pods by itself, so that only its next ones can be judged."""
+    return bool(parts_of(raw)) and (is_suspended(raw) or raw.get("kind") in _LENDING)
+
+
+def _group(raw: Mapping[str, Any]) -> str:
+    return str(raw.get("apiVersion", "")).rpartition("/")[0]
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
@@ -125,15 +150,29 @@ def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
             continue
         element = _element(raw, place, nodes)
         if place.container:
-            template = {"spec": {"containers": [{"name": "main", **_named(template)}], "restartPolicy": "Never"}}
+            template = {"spec": _argo_spec(template, _map(element))}
         elif not isinstance(template.get("spec"), Mapping) or "containers" not in template["spec"]:
             continue
         yield PodPart(_name(path, element), path, template, _count(raw, element, place))
 
 
+def _argo_spec(main: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
+    """The pod of one of Argo's templates, without what its controller adds."""
+    spec = {"containers": [{"name": "main", **_named(main)}, *_containers(template, "sidecars")]}
+    before = _containers(template, "initContainers")
+    return {**spec, **({"initContainers": before} if before else {}), "restartPolicy": "Never"}
+
+
+def _containers(template: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    value = template.get(key)
+    return [_named(item) for item in (value if isinstance(value, list) else ()) if isinstance(item, Mapping)]
+
+
 def _named(container: Mapping[str, Any]) -> dict[str, Any]:
-    """Of an Argo template's container what a pod has, too."""
-    return {key: value for key, value in container.items() if key != "source" and not (key == "name" and not value)}
+    """Of a container of Argo's what a pod has, too."""
+    return {
+        key: value for key, value in container.items() if key not in _ARGO_ALONE and not (key == "name" and not value)
+    }
 
 
 def _walk(

@@ -7,8 +7,9 @@ from kubectl_kres.model.pod import ResourceRequirements
 
 
 class ClaimSpec(Base, frozen=True):
-    """What a claim asks for."""
+    """What a claim asks for. ``access_modes`` None: not read, as in older snapshots."""
 
+    access_modes: tuple[str, ...] | None = None
     resources: ResourceRequirements | None = None
     storage_class_name: str | None = None
     volume_attributes_class_name: str | None = None

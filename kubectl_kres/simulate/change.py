@@ -17,6 +17,8 @@ SCALED = {
     "StatefulSet": "statefulsets.apps",
     "ReplicationController": "replicationcontrollers",
 }
+#: Numbers that stay as they are where a file does not say them.
+_KEPT = {**dict.fromkeys(SCALED, ("replicas",)), "Job": ("completions", "parallelism")}
 #: Lists that a strategic merge patch merges, with the key of their elements; of a Task --set names elements like that.
 _MERGED = {
     "containers": "name",
@@ -38,11 +40,13 @@ _MERGED = {
 
 class Apply(Struct, frozen=True):
     """An object as a file holds it: created, or put in the place of the one of its name. ``kept``: what the file does
-    not say stays as it is (replicas), as with kubectl apply.
+    not say stays as it is (replicas), as with kubectl apply. ``refused``: what is said of it before anything else looks
+    at it, since there is no such kind or namespace.
     """
 
     object: Raw
     kept: bool = False
+    refused: str = ""
     label: str = ""
 
 
@@ -76,11 +80,25 @@ class Settle(Struct, frozen=True):
     """Wait until the controllers are at rest."""
 
 
-Step = Apply | Delete | ScaleStep | Patch | Settle
+class ParameterStep(Struct, frozen=True):
+    """A step about an object that policies take parameters from, and where that stands: in a namespace, or in none.
+
+    ``own``: it is the namespace that is simulated.
+    """
+
+    step: Apply | Delete | Patch
+    api_version: str
+    namespace: str
+    own: bool
+
+
+Step = Apply | Delete | ScaleStep | Patch | Settle | ParameterStep
 
 
 def key_of_step(step: Step) -> Key:
     """The object that a step is about."""
+    if isinstance(step, ParameterStep):
+        return key_of_step(step.step)
     if isinstance(step, Apply):
         return key_of(step.object)
     return ("", "") if isinstance(step, Settle) else (step.kind, step.name)
@@ -108,9 +126,10 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
     sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
     if "status" in stored:
         sent["status"] = stored["status"]
-    replicas = (stored.get("spec") or {}).get("replicas")
-    if step.kept and replicas is not None and "replicas" not in (sent.get("spec") or {}) and sent["kind"] in SCALED:
-        sent["spec"] = {**(sent.get("spec") or {}), "replicas": replicas}
+    if step.kept:
+        own, spec = stored.get("spec") or {}, sent.get("spec") or {}
+        kept = {key: own[key] for key in _KEPT.get(sent["kind"], ()) if own.get(key) is not None and key not in spec}
+        sent["spec"] = {**spec, **kept} if kept else spec
     return sent
 
 

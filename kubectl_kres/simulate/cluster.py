@@ -26,6 +26,8 @@ from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
+from kubectl_kres.simulate.parameters import parameters_of
+from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import pods_of
@@ -105,8 +107,7 @@ class Side(Struct, frozen=True):
 class ChangeOutcome(Struct, frozen=True):
     """The world before and after a change, and what the server said to each step.
 
-    several: so many ends of Capsule's own choices were possible, of which one is shown. gaps: policies that could not
-    be computed, so that they may refuse or change what is shown, and what is expected since live pods have it.
+    several: so many ends of Capsule's own choices were possible, of which one is shown.
     """
 
     before: Side
@@ -116,9 +117,14 @@ class ChangeOutcome(Struct, frozen=True):
 
     @property
     def gaps(self) -> tuple[str, ...]:
+        """Policies that could not be computed, so that they may refuse or change what is shown."""
         gaps = (gap for namespace, _ in self.after.spaces.values() for gap in namespace.tables.gaps)
-        seen = {space: namespace.tables.seen for space, (namespace, _) in self.after.spaces.items()}
-        return (*dict.fromkeys(gaps), *_expected(seen))
+        return tuple(dict.fromkeys(gaps))
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """What next pods are expected to get since live pods have it."""
+        return tuple(_expected({space: namespace.tables.seen for space, (namespace, _) in self.after.spaces.items()}))
 
 
 class Course:
@@ -152,7 +158,13 @@ class Course:
         self.pools_before = _pools(store)
         self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
         named = {step.namespace for step in steps} | {local.namespace for local in self._internal}
-        self._spaces = sorted({*spaces, *named - {""}})
+        of_policies = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
+        self.parameters = parameters_of(
+            [*of_policies, *(step.step.object for step in steps if isinstance(step.step, Apply))]
+        )
+        places = {item.namespace for item in self._internal if self.parameters.concern(item.step)}
+        # Where a parameter stands it is known first whether the server takes it.
+        self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in places, space))
         self._sent: dict[int, Sent] = dict(own)
         self._gaps: dict[str, None] = {}
         self._expected: dict[str, dict[Key, str]] = {}
@@ -163,15 +175,20 @@ class Course:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Policies that could not be computed, so that they may refuse or change what is shown; what is expected."""
-        return (*self._gaps, *_expected(self._expected))
+        """Policies that could not be computed, so that they may refuse or change what is shown."""
+        return tuple(self._gaps)
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """What next pods are expected to get since live pods have it."""
+        return tuple(_expected(self._expected))
 
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [raw_of(item) for kind in OF_CLUSTER for item in self.store.all(kind)]
         steps, judged = _by_namespace(self._internal), JudgedPods()
         for space in self._spaces:
-            local = _local(steps, space)
+            local = self._local(steps, space)
             here = [step for _, step in local]
             world = world_of(self.store, space, classes)
             namespace = NamespaceSimulation(self.server, world, here, judged, partial(parameters, self.store))
@@ -188,6 +205,26 @@ class Course:
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
             self._expected[space] = dict(namespace.tables.seen)
+
+    def _local(self, steps: _Places, space: str) -> list[tuple[int, Step]]:
+        """The steps of one namespace, with those about classes of the cluster and parameters, each with its number."""
+        result: list[tuple[int, _Local]] = [*steps.get(space, ())]
+        for namespace, numbers in steps.items() if space else ():
+            if namespace != space and (not namespace or namespace in self.parameters.spaces):
+                result += [item for item in numbers if self._concerns_all(item[1])]
+        return [self._seen_from(space, local) for _, local in sorted(result, key=lambda numbers: numbers[0])]
+
+    def _concerns_all(self, local: _Local) -> bool:
+        if self.parameters.concern(local.step):
+            sent = self._sent.get(local.number)
+            return sent is None or not sent.refused
+        return not local.namespace and key_of_step(local.step)[0] in OF_CLUSTER
+
+    def _seen_from(self, space: str, local: _Local) -> tuple[int, Step]:
+        step = self.parameters.step(local.step, local.namespace, space)
+        if step is None:
+            return local.number, local.step
+        return local.number if step.own else -1, step
 
 
 def carried_out(
@@ -249,14 +286,6 @@ def _by_namespace(internal: Sequence[_Local]) -> _Places:
     return result
 
 
-def _local(steps: _Places, space: str) -> list[tuple[int, Step]]:
-    """The steps of one namespace, with classes of the cluster, each with its number."""
-    of_all = steps.get("", ()) if space else ()
-    wide = (numbers for numbers in of_all if key_of_step(numbers[1].step)[0] in OF_CLUSTER)
-    own = sorted((*steps.get(space, ()), *wide), key=lambda numbers: numbers[0])
-    return [(local.number, local.step) for _, local in own]
-
-
 def _note(
     sent: dict[int, Sent],
     steps: Sequence[Placed],
@@ -267,14 +296,14 @@ def _note(
 ) -> None:
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
-    asked = [numbers for numbers in local if not isinstance(numbers[1], Settle)]
-    for place, (number, step) in enumerate(asked):
+    asked = [number for number, step in local if not isinstance(step, Settle)]
+    for place, number in enumerate(asked):
         if number < 0:
             continue
         answers = dict.fromkeys(namespace.requests.answers[state.answers[place]] for state in ends.states[: ends.usual])
-        kind, name = key_of_step(step)
-        label = getattr(steps[number].step, "label", "")
-        sent[number] = Sent(number + 1, label, _what(step), kind, name, space, tuple(answers))
+        given = steps[number].step
+        kind, name = key_of_step(given)
+        sent[number] = Sent(number + 1, getattr(given, "label", ""), _what(given), kind, name, space, tuple(answers))
 
 
 def _what(step: Step) -> str:
@@ -315,6 +344,10 @@ def _through_capsule(
         kind, name = key_of_step(step)
         if isinstance(step, Settle):
             result.append(_Local(step, placed.namespace))
+            continue
+        if isinstance(step, Apply) and step.refused:
+            answer = StepAnswer(allowed=False, code=404, message=step.refused)
+            sent[number] = Sent(number + 1, step.label, _what(step), kind, name, placed.namespace, (answer,))
             continue
         if kind not in POOLED:
             result.append(_Local(step, placed.namespace, number))

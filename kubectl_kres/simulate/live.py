@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -22,8 +22,10 @@ from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
+    Cost,
     DeploymentState,
     JobState,
+    MadeBy,
     Pods,
     Replica,
     ReplicaSetState,
@@ -108,7 +110,11 @@ class _Reading:
 
     def __init__(self, namespace: NamespaceSimulation, world: World, store: Store, name: str) -> None:
         self.tables, self.world, self.store, self.name = namespace.tables, world, store, name
-        self.start, self.others = namespace.empty(world), namespace.others
+        self.start, self.others, self.deleted = namespace.empty(world), namespace.others, namespace.deleted
+        #: Pods that steps delete: their owner, shape, and whether they are ready.
+        self._asked: dict[str, tuple[Key, int, bool]] = {}
+        #: The Deployment of each ReplicaSet that has one, and the number of its template.
+        self._sets_of: dict[str, tuple[Key, int]] = {}
         self._shapes: dict[bytes, int] = {}
         self._same: dict[tuple[int, int], int] = {}
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
@@ -149,10 +155,14 @@ class _Reading:
             key = (owner.kind, owner.name) if owner is not None else ("Pod", pod.metadata.name)
             if pod.status.phase in _ENDED:
                 ended[shape] += 1
+                self._told_alone(pod, self.tables.finished_cost(shape))
             else:
                 present[shape] += 1
+                self._told_alone(pod, () if owner is not None else self.tables.shapes[shape].cost)
                 if pod.metadata.deletion_timestamp is None:
                     self._pods[key].append((pod, shape))
+                    if ("Pod", pod.metadata.name) in self.deleted:
+                        self._asked[pod.metadata.name] = key, shape, pod.status.phase == "Running"
                     if key[0] not in CONTROLLED:
                         self.others.setdefault(key, []).append(shape)
         for shape, number in present.items():
@@ -160,11 +170,29 @@ class _Reading:
         for shape, number in ended.items():
             state = state.charged(self.tables.finished_cost(shape), number)
         workloads = Workloads.of(self._workloads())
+        self._told_whose({key for key, _ in workloads})
         sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
         state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
             self.tables.set_cost(), sets
         )
         return self._as_told(state)
+
+    def _told_alone(self, pod: Pod, cost: Cost) -> None:
+        if ("Pod", pod.metadata.name) in self.deleted:
+            key = "Pod", pod.metadata.name
+            self.tables.made[key] = MadeBy(key, alone=cost)
+
+    def _told_whose(self, workloads: Container[Key]) -> None:
+        """Notes of pods and ReplicaSets that steps delete whose they are."""
+        for name, (deployment, template) in self._sets_of.items():
+            if ("ReplicaSet", name) in self.deleted:
+                self.tables.made["ReplicaSet", name] = MadeBy(deployment, template)
+        for name, (owner, shape, is_ready) in self._asked.items():
+            workload, template = owner, -1
+            if owner[0] == "ReplicaSet":
+                workload, template = self._sets_of.get(owner[1], (owner, -1))
+            if workload in workloads:
+                self.tables.made["Pod", name] = MadeBy(workload, template, shape, is_ready)
 
     def _claims(self) -> Iterator[str]:
         return (item.metadata.name for item in self.store.all("PersistentVolumeClaim", self.name))
@@ -265,6 +293,7 @@ class _Reading:
             template, notes = number, item.metadata.annotations or {}
             if number == fresh.template and item is not newest:
                 template = self.tables.template(key, _labelled(plain, item.metadata.name))
+            self._sets_of[item.metadata.name] = key, template
             wanted = 1 if item.spec.replicas is None else item.spec.replicas
             desired = _whole(notes.get(_DESIRED), fresh.replicas)
             most = _whole(notes.get(_MOST), fresh.replicas + fresh.surge)

@@ -235,6 +235,12 @@ class Controllers:
             yield from self._finishing(state, place, workload)
         for pods, shape, number in self._lacking(state, workload, alone=alone and self.kubelet.jobs == "run"):
             yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost, number)
+        begun = workload.succeeded + workload.failed + count(workload.pods)
+        if workload.completions is None and workload.succeeded and begun < workload.parallelism:
+            # All pods of one round are created, also if one of them has succeeded meanwhile.
+            for shape in self.fitting(state, workload.template):
+                pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
+                yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost)
 
     def _finishing(self, state: State, place: int, workload: JobState) -> Iterator[State]:
         done = workload.completions

@@ -21,6 +21,7 @@ from kubectl_kres.policies.policy import Bound
 from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
 from kubectl_kres.policies.world import PolicyObjects, world_of
+from kubectl_kres.simulate.parameters import after_changes
 from kubectl_kres.simulate.world import World
 
 VALIDATING, MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
@@ -144,7 +145,7 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
         None,
         (world.of_kind(VALIDATING), world.of_kind(f"{VALIDATING}Binding")),
         (world.of_kind(MUTATING), world.of_kind(f"{MUTATING}Binding")),
-        params=finder(look),
+        params=finder(after_changes(look, world.parameters)),
         most=_MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.field_error import joined
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.admission.decoding.strict import strict
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
@@ -16,18 +17,36 @@ from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.model.pod_places import is_followed, parts_of
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, applied, key_of_step
+from kubectl_kres.simulate.change import (
+    SCALED,
+    Apply,
+    Delete,
+    ParameterStep,
+    Patch,
+    ScaleStep,
+    Step,
+    applied,
+    key_of_step,
+)
 from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
-from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
+from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of, without
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.workloads import changed, started
-from kubectl_kres.simulate.world import CONTROLLED, Key, World
+from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
+
+#: Kinds whose update strategies the server fills in.
+_DEFAULTED = frozenset({"Deployment", "StatefulSet"})
+#: The code of a refusal for what an object is, and the rule that a part of it stays as it is.
+_INVALID, _IMMUTABLE = 422, "update/immutable"
 
 
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,6 +69,13 @@ class Requests:
         self.answers: list[StepAnswer] = []
         self._numbers: dict[StepAnswer, int] = {}
         self._worlds: dict[tuple[int, int], int] = {}
+
+    def begin(self, *, ready: bool) -> None:
+        """Before other steps are sent: worlds are known by the place of the step that leads to them. ``ready``: whether
+        pods that are created get ready.
+        """
+        self.ready = ready
+        self._worlds.clear()
 
     def policies(self, state: State) -> Policies:
         """What admission looks up now: quotas with what is used of them."""
@@ -76,6 +102,9 @@ class Requests:
 
     def sent(self, state: State, step: Step) -> Iterator[State]:
         """The namespace after each answer that the server can give to a step."""
+        if isinstance(step, ParameterStep):
+            yield from self._parameter(state, step)
+            return
         world = self.tables.worlds[state.world]
         if isinstance(step, Apply):
             step = _named(step, state.step)
@@ -99,7 +128,7 @@ class Requests:
             yield self._answered(state, answer)
             return
         policies = self.policies(state)
-        outcomes = self._outcomes(world, raw, stored, policies)
+        outcomes = self._outcomes(world, raw, stored, policies, is_patch=not isinstance(step, Apply))
         seen: set[StepAnswer] = set()
         for outcome in outcomes:
             answer = _answer(outcome, unknown)
@@ -111,9 +140,30 @@ class Requests:
             else:
                 yield self._answered(state, answer)
 
+    def _parameter(self, state: State, step: ParameterStep) -> Iterator[State]:
+        """As any other object; nothing of one in another namespace is counted or refused here."""
+        world, key = self.tables.worlds[state.world], parameter_key(step)
+        stored, inner = stored_parameter(step, after_changes(self.tables.look, world.parameters)), step.step
+        if stored is None and not isinstance(inner, Apply):
+            yield self._answered(state, self._absent(key_of_step(inner)))
+            return
+        raw = None if isinstance(inner, Delete) else {**applied(inner, stored), "apiVersion": step.api_version}
+        outcomes: tuple[Outcome, ...] = (Outcome(allowed=True, code=200),)
+        if raw is not None:
+            raw["metadata"] = {**raw["metadata"], **({"namespace": step.namespace} if step.namespace else {})}
+            outcomes = self._outcomes(world, raw, stored, self.policies(state)) if step.own else outcomes
+        for answer in dict.fromkeys(_answer(outcome, ()) for outcome in outcomes):
+            then = self._answered(state, answer)
+            if answer.allowed:
+                then = then._replace(world=self._world(state, lambda: world.with_parameter(key, raw)))
+                for item, times in ((stored, -1), (raw, 1)) if step.own else ():
+                    then = then.charged(self._cost(item, world), times) if item is not None else then
+            yield then
+
     def _outcomes(
-        self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies
+        self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies, *, is_patch: bool = False
     ) -> tuple[Outcome, ...]:
+        """``is_patch``: the rest of the object is as it is stored."""
         kind, server = raw.get("kind"), self.tables.server
         if kind == "Namespace":  # what Capsule's webhooks say of it has been asked already
             return (Outcome(allowed=True, code=200),)
@@ -126,9 +176,29 @@ class Requests:
         if plugins is not None and kind == "Pod" and stored is None:
             return plugins.pod(raw, policies, whole=True)
         outcomes = create(raw, policies, server) if stored is None else update(stored, raw, policies, server)
+        if stored is not None and any(outcome.code == _INVALID for outcome in outcomes):
+            texts = self._of_what_was_read(stored, raw, outcomes, policies, is_patch=is_patch)
+            outcomes = tuple(_without(outcome, texts) for outcome in outcomes)
         if plugins is None:
             return tuple(outcomes)
         return tuple(item for outcome in outcomes for item in plugins.object(raw, stored, policies, outcome))
+
+    def _of_what_was_read(
+        self, stored: Raw, raw: dict[str, Any], outcomes: Iterable[Outcome], policies: Policies, *, is_patch: bool
+    ) -> set[str]:
+        """The faults that are none of a step: what was read of the object is not all of it.
+
+        Of a patch those that the object has without it; of a file that a part is not what it was, where that is so in
+        nothing that was read.
+        """
+        server = self.tables.server
+        if is_patch:
+            before = dict(stored)
+            own = (*update(stored, before, policies, server), *create(before, policies, server))
+            return {finding.text for finding in _findings(own)}
+        alike = {finding.path for finding in _findings(update(stored, _as_read(raw), policies, server))}
+        faults = (finding for finding in _findings(outcomes) if finding.rule == _IMMUTABLE)
+        return {finding.text for finding in faults if finding.path not in alike}
 
     def _answered(self, state: State, answer: StepAnswer) -> State:
         if answer not in self._numbers:
@@ -153,7 +223,11 @@ class Requests:
         world, key = self.tables.worlds[state.world], key_of_step(step)
         if key[0] == "Pod":
             raw = self._stored_pod(raw, outcome)
-        number = self._world(state, lambda: world.having(raw, whole=isinstance(step, Apply)))
+        elif key[0] in _DEFAULTED and isinstance(step, Apply):
+            raw = _with_defaults(raw)
+        parts = [_alone(key, part) for part in parts_of(raw) or ()]
+        followed = is_followed(raw)
+        number = self._world(state, lambda: _having(world, step, raw, () if followed else parts))
         after, then = self.tables.worlds[number], self._answered(state, answer)._replace(world=number)
         if stored is not None:
             then = then.charged(self._cost(stored, world), -1)
@@ -162,11 +236,8 @@ class Requests:
             return then._replace(claims=then.claims | {key[1]})
         if key[0] in CONTROLLED:
             return self._controlled(then, key, raw, whole=key in after.whole)
-        for part in parts_of(raw) or () if is_followed(raw) else ():
-            name = f"{key[1]}-{part.name}"
-            spec = {"replicas": part.count, "template": part.template}
-            alone = {"kind": key[0], "metadata": {"name": name}, "spec": spec}
-            then = self._controlled(then, (key[0], name), alone, whole=True)
+        for part in parts if followed else ():
+            then = self._controlled(then, (key[0], part["metadata"]["name"]), part, whole=True)
         return then
 
     def _cost(self, raw: Raw, world: World) -> Any:
@@ -190,8 +261,8 @@ class Requests:
     def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]
         if stored is None:
-            replica = self._replica(state, key)
-            return replica if replica is not None else self._answered(state, self._absent(key))
+            made = self._replica(state, key) or self._made(state, key)
+            return made if made is not None else self._answered(state, self._absent(key))
         used_by_pod = key[0] == "PersistentVolumeClaim" and any(
             key[1] in workload.claim_names(replica.ordinal)
             for _, workload in state.workloads
@@ -212,12 +283,13 @@ class Requests:
         then = self._freed(then, state.workloads[place][1])
         return then._replace(workloads=state.workloads.without(place))
 
-    def _freed(self, state: State, workload: WorkloadState) -> State:
+    def _freed(self, state: State, workload: WorkloadState, times: int = 1) -> State:
+        """Without what the objects of a workload cost; with -1 times the same is charged."""
         for shape, number in shapes_of(workload):
-            state = state.charged(self.tables.shapes[shape].cost, -number)
+            state = state.charged(self.tables.shapes[shape].cost, -number * times)
         for shape, _, number in getattr(workload, "finished", ()):
-            state = state.charged(self.tables.finished_cost(shape), -number)
-        return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())))
+            state = state.charged(self.tables.finished_cost(shape), -number * times)
+        return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())) * times)
 
     def _replica(self, state: State, key: Key) -> State | None:
         """A pod of a StatefulSet, which has a name of its own, is deleted."""
@@ -232,6 +304,69 @@ class Requests:
                         then = then.charged(self.tables.shapes[replica.shape].cost, -1)
                         return self._answered(then, StepAnswer(allowed=True, code=200))
         return None
+
+    def _made(self, state: State, key: Key) -> State | None:
+        """A pod or a ReplicaSet that a controller made is deleted."""
+        made = self.tables.made.get(key)
+        if made is None:
+            return None
+        if made.alone is not None:
+            return self._answered(state.charged(made.alone, -1), StepAnswer(allowed=True, code=200))
+        for place, (other, workload) in enumerate(state.workloads):
+            if other == made.workload:
+                left = without(workload, made)
+                then = self._freed(state, workload).having(place, left)
+                return self._answered(self._freed(then, left, -1), StepAnswer(allowed=True, code=200))
+        return None
+
+
+def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
+    """The world with an object; of ``parts`` nothing but the next pod is judged."""
+    after = world.having(raw, whole=isinstance(step, Apply))
+    for part in parts:
+        after = after.having(part, whole=True)
+    return after
+
+
+def _findings(outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+    for outcome in outcomes:
+        yield from outcome.refusal.findings if outcome.refusal is not None else ()
+
+
+def _as_read(raw: Raw) -> dict[str, Any]:
+    """As much of an object as is kept of one that is read."""
+    kind = BY_KIND.get(str(raw.get("kind")))
+    if kind is None:
+        return dict(raw)
+    known = msgspec.json.decode(msgspec.json.encode(decoded(raw, kind.struct)))
+    return {**known, "kind": kind.kind, "apiVersion": kind.api_version}
+
+
+def _without(outcome: Outcome, texts: Container[str]) -> Outcome:
+    """The outcome without some of its faults; of one that has no other the request is admitted."""
+    refusal = outcome.refusal
+    if refusal is None or outcome.code != _INVALID:
+        return outcome
+    findings = tuple(finding for finding in refusal.findings if finding.text not in texts)
+    if not findings:
+        return Outcome(allowed=True, code=200, warnings=outcome.warnings)
+    head = refusal.message.partition(" is invalid: ")[0]
+    message = f"{head} is invalid: {joined(finding.text for finding in findings)}"
+    return msgspec.structs.replace(
+        outcome, refusal=msgspec.structs.replace(refusal, message=message, findings=findings)
+    )
+
+
+def _with_defaults(raw: dict[str, Any]) -> dict[str, Any]:
+    """A workload as the server stores it around its template: a patch of a later step meets what it filled in."""
+    spec = defaulted(raw)["spec"]
+    return {**raw, "spec": {**spec, "template": template} if (template := template_raw(raw)) else spec}
+
+
+def _alone(key: Key, part: PodPart) -> dict[str, Any]:
+    """A part of an object as if it were alone."""
+    spec = {"replicas": part.count, "template": part.template}
+    return {"kind": key[0], "metadata": {"name": f"{key[1]}-{part.name}"}, "spec": spec}
 
 
 def _named(step: Apply, number: int) -> Apply:

@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies.parameters import Look, no_parameters
-from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.judged import JudgedPods
@@ -36,7 +36,10 @@ class NamespaceSimulation:
 
         ``judged``: what was found in other namespaces of the same server. ``look``: where parameters of policies are.
         """
+        steps = tuple(steps)
         quotas = [*world.quotas, *_quotas(steps, world)]
+        #: What steps delete, by name: of what controllers made only this is told apart from others like it.
+        self.deleted = {key_of_step(step) for step in steps if isinstance(step, Delete)}
         self.tables = Tables(server, quotas, judged, look)
         self.requests = Requests(self.tables)
         self.reader = StateReader(self.requests)
@@ -63,11 +66,15 @@ class NamespaceSimulation:
     ) -> Ends:
         """Every rest after the steps. ``between``, ``most``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
-        self.requests.ready = kubelet.ready
+        self.requests.begin(ready=kubelet.ready)
+        explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
+        return explorer.ends(fresh, between=between)
+
+    def controllers(self, kubelet: Kubelet) -> Controllers:
+        """The controllers of the namespace over pods that fare like this."""
         if kubelet not in self._controllers:
             self._controllers[kubelet] = Controllers(self.tables, kubelet)
-        explorer = Explorer(self.requests, self._controllers[kubelet], steps, most)
-        return explorer.ends(fresh, between=between)
+        return self._controllers[kubelet]
 
     def end(self, state: State) -> End:
         """A rest in words."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from kubectl_kres.simulate.world import Key
@@ -236,6 +236,34 @@ def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
 def pods_of(workload: WorkloadState) -> int:
     """Pods that are not finished."""
     return sum(number for _, number in shapes_of(workload))
+
+
+class MadeBy(NamedTuple):
+    """Whose an object is that a controller made: of a Deployment the ReplicaSet with this template; of a pod its shape
+    and whether it is ready, of a ReplicaSet neither. ``alone``: what a pod costs that nobody makes anew.
+    """
+
+    workload: tuple[str, str]
+    template: int = -1
+    shape: int | None = None
+    is_ready: bool = True
+    alone: tuple[tuple[int, int], ...] | None = None
+
+
+def without(workload: WorkloadState, made: MadeBy) -> WorkloadState:
+    """The workload once somebody deleted a pod of it, or one of its ReplicaSets."""
+    if isinstance(workload, DeploymentState):
+        sets = [(item, item.template == made.template) for item in workload.sets]
+        if made.shape is None:
+            return workload._replace(sets=tuple(item for item, is_meant in sets if not is_meant))
+        return workload._replace(sets=tuple(_without(item, made) if is_meant else item for item, is_meant in sets))
+    return _without(workload, made) if isinstance(workload, ReplicaSetState | JobState) else workload
+
+
+def _without(item: Any, made: MadeBy) -> Any:
+    if (made.shape, made.is_ready) not in {(shape, is_ready) for shape, is_ready, _ in item.pods}:
+        return item
+    return item._replace(pods=with_pod(item.pods, made.shape or 0, -1, is_ready=made.is_ready))
 
 
 def wanted_of(workload: WorkloadState) -> int:

@@ -23,12 +23,14 @@ from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, without_quotas
-from kubectl_kres.simulate.state import Cost
+from kubectl_kres.simulate.state import Cost, MadeBy
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
 _GROUPS = ("containers", "initContainers")
 _CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
+#: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.
+_READ_CLAIM = {"accessModes": ["ReadWriteOnce"]}
 _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
 
 
@@ -121,6 +123,8 @@ class Tables:
         #: The same in words, by workload.
         self.seen: dict[Key, str] = {}
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
+        #: Pods and ReplicaSets that steps delete, and whose they are.
+        self.made: dict[Key, MadeBy] = {}
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 
@@ -344,5 +348,5 @@ def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {**metadata, "name": name},
-        "spec": template.get("spec") or {},
+        "spec": {**_READ_CLAIM, **(template.get("spec") or {})},
     }

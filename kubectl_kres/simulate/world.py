@@ -35,10 +35,18 @@ def key_of(raw: Raw) -> Key:
 
 
 class World:
-    """Objects as stored, never changed in place. ``whole``: those that a file gave, of which nothing was left out."""
+    """Objects as stored, never changed in place. ``whole``: those that a file gave, of which nothing was left out.
 
-    def __init__(self, objects: Mapping[Key, Raw], whole: frozenset[Key] = frozenset()) -> None:
-        self.objects, self.whole = objects, whole
+    ``parameters``: objects that policies take parameters from, as far as steps changed them; None: deleted.
+    """
+
+    def __init__(
+        self,
+        objects: Mapping[Key, Raw],
+        whole: frozenset[Key] = frozenset(),
+        parameters: Mapping[tuple[str, str, str], Raw | None] | None = None,
+    ) -> None:
+        self.objects, self.whole, self.parameters = objects, whole, parameters or {}
         self._policies: Policies | None = None
         self._quotas: list[ResourceQuota] | None = None
         self._deciding: str | None = None
@@ -52,11 +60,16 @@ class World:
     def having(self, raw: Raw, *, whole: bool = False) -> World:
         """The world with an object in the place of any of its name."""
         key = key_of(raw)
-        return World({**self.objects, key: raw}, self.whole | {key} if whole else self.whole)
+        return World({**self.objects, key: raw}, self.whole | {key} if whole else self.whole, self.parameters)
 
     def lacking(self, key: Key) -> World:
         """The world without an object."""
-        return World({other: raw for other, raw in self.objects.items() if other != key}, self.whole - {key})
+        objects = {other: raw for other, raw in self.objects.items() if other != key}
+        return World(objects, self.whole - {key}, self.parameters)
+
+    def with_parameter(self, key: tuple[str, str, str], raw: Raw | None) -> World:
+        """The world with a parameter of policies as it is now; None: there is none any more."""
+        return World(self.objects, self.whole, {**self.parameters, key: raw})
 
     def of_kind(self, kind: str) -> list[Raw]:
         """The objects of a kind, by name."""
@@ -90,7 +103,8 @@ class World:
         """What tells worlds apart in which pods are stored differently. A text, since that is hashed only once."""
         if self._deciding is None:
             result = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
-            self._deciding = repr(sorted(result))
+            changed = ((key, id(raw)) for key, raw in self.parameters.items())
+            self._deciding = repr((sorted(result), sorted(changed)))
         return self._deciding
 
     @property

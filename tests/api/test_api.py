@@ -120,6 +120,30 @@ def test_a_change_is_played_as_by_the_command(run: Kres):
         kres.simulate(cluster=kres.demo())
 
 
+def test_what_a_simulation_does_not_follow_is_named() -> None:
+    metadata = {"name": "x", "namespace": "shop"}
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata}
+    report = kres.simulate(widget, cluster=kres.demo()).report
+    assert not report.complete
+    assert [(item.kind, item.message) for item in report.unseen] == [
+        ("Widget", "whether a Widget of example.com makes pods is not known")
+    ]
+    old = {"apiVersion": "extensions/v1beta1", "kind": "Deployment", "metadata": metadata}
+    assert [step.message for step in kres.simulate(old, cluster=kres.demo()).report.steps] == [
+        'no matches for kind "Deployment" in version "extensions/v1beta1"'
+    ]
+    task = {"name": "a", "template": {"spec": {"containers": [{"name": "c", "image": "x"}]}}}
+    volcano = {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"tasks": [task]},
+    }
+    report = kres.simulate(volcano, cluster=kres.demo()).report
+    assert "VolcanoJob/x-a" in [str(item.subject) for item in report.workloads]
+    assert "Volcano makes the pods of x once a queue takes it in, which is not known" in report.notes
+
+
 def unlabelled(found: Any) -> Any:
     """Without how a step was written."""
     if isinstance(found, dict):

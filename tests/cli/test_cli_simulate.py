@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.simulation.steps import given_steps
 from kubectl_kres.model import kinds
 from kubectl_kres.simulate.change import Patch
+from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.snapshot.write import write
@@ -115,7 +117,10 @@ def test_a_refused_step_is_named_and_the_rest_goes_on(kres: Kres):
         ("--scale deploy/web", 'error: invalid argument "deploy/web" for "--scale" flag: TYPE/NAME=N is expected'),
         ("--scale cronjob/web=1", "error: --scale cronjob/web=1: cronjobs.batch have no replicas to scale"),
         ("--scale deploy/a=1 --scale deploy/a=2", "error: --scale deploy/a=2 contradicts --scale deploy/a=1"),
+        ("--delete deploy/a --delete deploy/a", "error: --delete deploy/a is given twice"),
         ("--delete web", 'error: invalid argument "web" for "--delete" flag: TYPE/NAME is expected'),
+        ("--rollouts x", 'error: invalid argument "x" for "--rollouts" flag: a whole number from 0 to 99'),
+        ("--rollouts 0", "error: simulate needs a change"),
         ("--set quota/team", 'error: invalid argument "quota/team" for "--set" flag'),
         ("--set quota/team:spec..hard=1", "the path cannot be read at column 5"),
         (
@@ -328,33 +333,104 @@ def test_a_lower_quota_is_worse_where_only_the_autoscaler_is_stopped(kres: Kres,
     )
 
 
-@pytest.mark.parametrize("in_file", [False, True])
-def test_a_parameter_of_policies_that_changes_leaves_the_answer_open(
-    kres: Kres, api: Api, tmp_path: Path, *, in_file: bool
+def taking_parameters(kind: dict[str, str], expression: str, **reference: str) -> list[dict[str, Any]]:
+    """A policy about pods with a parameter, and its binding."""
+    pods = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    group = "admissionregistration.k8s.io/v1"
+    spec = {"paramKind": kind, "matchConstraints": {"resourceRules": [pods]}, "validations": [
+        {"expression": expression, "messageExpression": "'not with ' + params.metadata.name"}]}  # fmt: skip
+    paramref = {"name": "limits", "parameterNotFoundAction": "Deny", **reference}
+    bound = {"policyName": "no", "validationActions": ["Deny"], "paramRef": paramref}
+    return [
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "no"}, "spec": spec},
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no"}, "spec": bound},
+    ]
+
+
+CONFIG = {"apiVersion": "v1", "kind": "ConfigMap"}
+OF_CONFIG = "params.data.most == '1'"
+
+
+def config(most: str, namespace: str = "") -> dict[str, Any]:
+    return {**CONFIG, "metadata": {"name": "limits", "namespace": namespace}, "data": {"most": most}}
+
+
+def as_yaml(folder: Path, *items: dict[str, Any]) -> Path:
+    return written(folder, *(f"\n{json.dumps(item)}\n" for item in items))
+
+
+@pytest.mark.parametrize(
+    ("there", "flags", "head", "policies_of_file"),
+    [
+        ("1", "-f 2", "Worse:", "Worse:"),
+        ("2", "-f 1", "Better:", "Nothing changes."),
+        ("", "-f 1", "Better:", "Nothing changes."),
+        ("", "-f 2", "Nothing changes.", "Worse:"),
+        ("1", "--delete configmap/limits", "Worse:", "Worse:"),
+        ("1", "--set configmap/limits:data.most=2", "Worse:", "Worse:"),
+        ("2", "--set configmap/limits:data.most=1", "Better:", "Nothing changes."),
+        ("1", "--set configmap/limits:data.least=2", "Nothing changes.", "Nothing changes."),
+        ("", "--delete configmap/limits", "Refused steps", "Refused steps"),
+    ],
+)
+def test_parameters_of_policies_that_steps_change(
+    kres: Kres, api: Api, tmp_path: Path, there: str, flags: str, head: str, policies_of_file: str
 ):
-    policy = {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": "no"},
-        "spec": {
-            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
-            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
-                                                    "resources": ["pods"]}]},
-            "validations": [{"expression": "params.data.most == '1'"}],
-        },
-    }  # fmt: skip
-    binding = {
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": "no"},
-        "spec": {"policyName": "no", "validationActions": ["Deny"], "paramRef": {"name": "limits"}},
-    }  # fmt: skip
-    limits = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "limits"}, "data": {"most": "2"}}
-    api.objects += [deployment("web"), *([] if in_file else [policy, binding])]
-    given = [policy, binding, limits] if in_file else [limits]
-    file = written(tmp_path, *(f"\n{json.dumps(item)}\n" for item in given))
+    """Where the policies are of the file, too, every pod came before."""
+    policies = taking_parameters(CONFIG, OF_CONFIG)
+    most = flags[3:] if flags.startswith("-f") else ""
+    given = [config(most)] if most else []
+    file = f"-f {as_yaml(tmp_path, *policies, *given)}"
+    api.objects += [deployment("web"), *([config(there, "shop")] if there else [])]
+    code, out, err = kres(f"simulate -n shop {'' if most else flags} {file}")
+    assert (code, out[: len(policies_of_file)], err) == (int(head == "Refused steps"), policies_of_file, "")
+    api.objects += policies
+    file = f"-f {as_yaml(tmp_path, *given)}" if most else ""
+    code, out, err = kres(f"simulate -n shop {'' if most else flags} {file}")
+    assert (code, out[: len(head)], err) == (int(head == "Refused steps"), head, "")
+
+
+def test_a_parameter_in_another_namespace_and_in_none(kres: Kres, tmp_path: Path):
+    """What a binding names elsewhere decides about the pods of all namespaces that are looked at."""
+    file = as_yaml(tmp_path, *taking_parameters(CONFIG, OF_CONFIG, namespace="kube-system"), config("2", "kube-system"))
+    [change] = json.loads(kres(f"simulate --demo -n shop -f {file} -o json").out)["items"]
+    told = {item["subject"]["name"]: item["nextAfter"]["message"] for item in change["workloads"]}
+    assert told["cart"].endswith("denied request: not with limits")
+    [change] = json.loads(kres(f"simulate --demo -A -f {file} -o json").out)["items"]
+    spaces = {item["subject"]["namespace"] for item in change["workloads"]}
+    assert {"shop", "payments", "ml-serving"} <= spaces
+    passing = written(tmp_path, file.read_text().replace('"most": "2"', '"most": "1"'))
+    assert kres(f"simulate --demo -A -f {passing}").out == "Nothing changes.\n"
+
+
+@pytest.mark.parametrize("kind", [{"apiVersion": "v1", "kind": "Secret"}, {"apiVersion": "v1", "kind": "Service"}])
+def test_parameters_that_are_not_played_leave_the_answer_open(
+    kres: Kres, api: Api, tmp_path: Path, kind: dict[str, str]
+):
+    api.objects += [deployment("web"), *taking_parameters(kind, "has(params.metadata)")]
+    file = written(tmp_path, json.dumps({**kind, "metadata": {"name": "limits"}, "spec": {}, "data": {}}))
     code, _, err = kres(f"simulate -n shop -f {file}")
     assert code == 4
     assert "policies that take parameters from it are judged by what it was before" in " ".join(err.split())
     assert kres(f"simulate -n shop -f {written(tmp_path, json.dumps(deployment('web')))}").code == 0
+
+
+def test_a_parameter_that_a_snapshot_does_not_hold(kres: Kres, tmp_path: Path):
+    """Whether a kind stands in a namespace nobody can be asked, and what is not there cannot be set."""
+    kind = {"apiVersion": "rules.example.com/v1", "kind": "Ceiling"}
+    policies = taking_parameters(kind, "params.spec.most == '1'")
+    limits = {**kind, "metadata": {"name": "limits"}, "spec": {"most": "2"}}
+    code, _, err = kres(f"simulate --demo -n shop -f {as_yaml(tmp_path, *policies, limits)}")
+    assert (code, "whether a Ceiling stands in a namespace is not known" in " ".join(err.split())) == (4, True)
+    limits["metadata"] = {"name": "limits", "namespace": "shop"}
+    code, out, _ = kres(f"simulate --demo -n shop -f {as_yaml(tmp_path, *policies, limits)}")
+    assert (code, out.splitlines()[0]) == (0, "Nothing changes as far as seen.")
+    assert "whether the server has its paramKind, Ceiling of rules.example.com/v1, is not known" in " ".join(
+        out.split()
+    )
+    file = as_yaml(tmp_path, *taking_parameters(CONFIG, OF_CONFIG))
+    code, _, err = kres(f"simulate --demo -n shop -f {file} --set configmap/limits:data.most=1")
+    assert (code, "policies take parameters from it, and it is not read" in " ".join(err.split())) == (4, True)
 
 
 def test_policies_of_the_cluster_are_read_for_two_moments_too(kres: Kres, api: Api, tmp_path: Path):
@@ -441,19 +517,8 @@ def test_two_ways_to_say_how_many_replicas_contradict_each_other(kres: Kres, fir
     [
         ("apiVersion: example.com/v1\nkind: Widget", "whether a Widget of example.com makes pods is not known"),
         (
-            (
-                "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec:\n  suspend: true\n"
-                "  replicatedJobs: [{name: a, template: {spec: {template: {spec: {containers: [{name: c}]}}}}}]"
-            ),
+            "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec: {replicatedJobs: []}",
             "what becomes of the pods of a JobSet is not simulated",
-        ),
-        (
-            "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{name: a, container: {image: x}}]}",
-            "what becomes of the pods of a Workflow is not simulated",
-        ),
-        (
-            "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nspec: {tasks: [{template: {spec: {containers: []}}}]}",
-            "what becomes of the pods of a Job is not simulated",
         ),
         (
             "apiVersion: tekton.dev/v1\nkind: TaskRun\nspec: {taskRef: {name: build}}",
@@ -528,3 +593,157 @@ def test_containers_that_live_pods_were_given_count_unless_they_are_left_out(kre
     assert "next pods are expected to get proxy: Deployment/web in shop" in out and "3 of 8" in out
     out = kres("simulate --scale deploy/web=8 --no-seen").out
     assert "proxy" not in out and "8 of 8" in out
+
+
+def test_the_next_rollout_that_a_change_stalls(kres: Kres):
+    code, out, _ = kres("simulate --demo -n shop --set quota/team:spec.hard.pods=14 --exit-code")
+    assert code == 1
+    assert out.startswith(
+        "Worse:\n  shop  Deployment/recommendations  2 of 2 pods\n"
+        "    its next rollout would stall at 0 of 2 updated\n"
+        '    pods "recommendations-*" is forbidden: exceeded quota: team, requested:\n'
+    )
+    assert "rollout" not in kres("simulate --demo -n shop --set quota/team:spec.hard.pods=14 --rollouts 0").out
+    back = kres("simulate --demo -n shop --set quota/team:spec.hard.requests.memory=6Gi").out
+    assert "Better:\n  shop  Deployment/catalog  3 of 3 pods\n    its next rollout would complete\n" in back
+
+
+def test_rollouts_at_once_are_a_change_themselves(kres: Kres):
+    def stalled(flags: str) -> dict[str, list[str]]:
+        [item] = json.loads(kres(f"simulate --demo {flags} -o json").out)["items"]
+        return {
+            change["subject"]["name"]: [ref["name"] for ref in change["rolloutAfter"].get("beside", ())]
+            for change in item.get("workloads", ())
+        }
+
+    assert stalled("-n shop --rollouts 1") == {"catalog": [], "cart": []}
+    beside = ["cart", "storefront"]
+    assert stalled("-n shop --rollouts 3") == {"catalog": [], "cart": [], "recommendations": beside, "search": beside}
+    assert stalled("-A --rollouts 3").items() > stalled("-n shop --rollouts 3").items()
+    diff = kres("simulate --demo -n shop --rollouts 1 -o diff").out
+    assert "+ shop  Deployment/cart next rollout: would stall at 0 of 2 updated\n" in diff
+    brief = kres("simulate --demo -n shop --rollouts 1 -o brief").out
+    assert "Deployment/catalog: 3 of 3 pods: its next rollout would stall at 0 of 3 updated" in brief
+
+
+def test_a_paused_deployment_makes_nothing(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, CHART.replace("NAME", "a").replace("replicas: 3", "replicas: 3\n  paused: true"))
+    code, out, err = kres(f"simulate --demo -n shop -f {path}")
+    assert (code, err) == (0, "")
+    assert "Deployment/a  new: 0 of 3 pods" in out
+
+
+def test_a_pod_that_is_deleted_comes_again(kres: Kres):
+    """Of those that controllers made, of one that nobody made, and of one that has ended."""
+    store = snapshots.read(str(demo.path()))
+    pods = {pod.metadata.name: pod.metadata.namespace for pod in store.all("Pod")}
+
+    def deleted(prefix: str) -> tuple[int, str]:
+        name = next(name for name in sorted(pods) if name.startswith(prefix))
+        code, out, _ = kres(f"simulate --demo -n {pods[name]} --delete pod/{name} -o json")
+        [item] = json.loads(out)["items"]
+        return code, " ".join(f"{change['resource']}={change['usedAfter']}" for change in item.get("quotas", ()))
+
+    # The next one is as its LimitRanges make it now.
+    assert deleted("catalog-") == (0, "limits.memory=8Gi requests.memory=4864Mi")
+    assert deleted("search-0") == (0, "")
+    assert deleted("import-prices-0-") == (0, "")
+    assert deleted("debug-shell") == (0, "")
+    assert deleted("node-agent-")[0] == 4
+    out = kres("simulate --demo -n shop --delete pod/none").out
+    assert 'pods "none" not found' in out
+
+
+def test_a_replica_set_that_is_deleted_comes_again(kres: Kres):
+    store = snapshots.read(str(demo.path()))
+    name = next(item.metadata.name for item in store.all("ReplicaSet", "payments") if "gateway" in item.metadata.name)
+    assert kres(f"simulate --demo -n payments --delete rs/{name}").out == "Nothing changes.\n"
+    out = kres(f"simulate --demo -n payments --set quota/team:spec.hard.requests.cpu=3 --delete rs/{name}").out
+    assert "payments  Deployment/gateway  2 of 2 pods -> 0 of 2 pods" in out
+
+
+def test_what_goes_into_a_namespace_that_is_not_there(kres: Kres, tmp_path: Path):
+    code, out, _ = kres(f"simulate --demo -n nope -f {written(tmp_path, QUOTA, CHART.replace('NAME', 'a'))}")
+    assert (code, out.count('namespaces "nope" not found')) == (1, 2)
+    space = "\napiVersion: v1\nkind: Namespace\nmetadata: {name: nope}\n"
+    code, out, _ = kres(f"simulate --demo -n nope -f {written(tmp_path, space, CHART.replace('NAME', 'a'))}")
+    assert (code, "Deployment/a  new: 3 of 3 pods" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [("extensions/v1beta1", "Deployment"), ("apps/v1beta1", "Deployment"), ("apps/v1", "Deploymnt")],
+)
+def test_a_kind_or_version_that_no_server_has(kres: Kres, tmp_path: Path, version: str, kind: str):
+    text = CHART.replace("NAME", "a").replace("apps/v1", version).replace("kind: Deployment", f"kind: {kind}")
+    code, out, _ = kres(f"simulate --demo -n shop -f {written(tmp_path, text)}")
+    assert (code, f'no matches for kind "{kind}" in version "{version}"' in " ".join(out.split())) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("hook", "is_left_out"), [("test", True), ("test-success,test", True), ("post-install", False)]
+)
+def test_what_helm_makes_for_its_tests_is_left_out(kres: Kres, tmp_path: Path, hook: str, *, is_left_out: bool):
+    pod_text = f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: check, annotations: {{helm.sh/hook: "{hook}"}}}}
+spec: {{containers: [{{name: c, image: example.test/x}}]}}
+"""
+    path = written(tmp_path, QUOTA, pod_text)
+    out = kres(f"simulate --offline -f {path}").out
+    assert ("Pod check is left out: Helm makes it for helm test alone" in out) == is_left_out
+    assert ("must specify requests.cpu" in out) != is_left_out
+    path = written(tmp_path, QUOTA, CHART.replace("NAME", "a"), pod_text)
+    assert ("refused: Pod/check" in kres(f"explain --offline -f {path}").out) != is_left_out
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        ("--set tenant/ml:spec.cordoned=true", "what Capsule makes of a Tenant is not simulated"),
+        ("--delete tenant/ml", "what Capsule makes of a Tenant is not simulated"),
+        ("--delete taskrun/build-api-9c4f -n ci", "what becomes of the pods of a TaskRun is not simulated"),
+        ("--delete node/a", "what a change of a Node leads to is not simulated"),
+        ("--delete serviceaccount/web -n shop", "what a change of a ServiceAccount leads to is not simulated"),
+        ("--delete configmap/web -n shop", "what a change of a ConfigMap leads to is not simulated"),
+        ("--delete validatingwebhookconfiguration/x", "what webhooks of a ValidatingWebhookConfiguration say is not"),
+    ],
+)
+def test_a_kind_that_is_not_followed_is_named(kres: Kres, flags: str, text: str):
+    """It was "not found", or nothing changed."""
+    code, out, err = kres(f"simulate --demo {flags}")
+    assert (code, out) == (4, "Nothing changes as far as seen.\n")
+    assert text in " ".join(err.split())
+
+
+@pytest.mark.parametrize("text", ["kind: ServiceAccount\napiVersion: v1", "kind: Event\napiVersion: v1"])
+def test_a_new_object_that_decides_about_nothing_leaves_nothing_open(kres: Kres, tmp_path: Path, text: str):
+    path = written(tmp_path, f"\n{text}\nmetadata: {{name: a}}\n")
+    code, out, err = kres(f"simulate --demo -n shop -f {path}")
+    assert (code, out, err) == (0, "Nothing changes.\n", "")
+
+
+def test_a_pod_of_a_file_that_is_there_already(kres: Kres, tmp_path: Path):
+    """It was counted a second time."""
+    metadata = "{name: debug-shell, namespace: platform}"
+    text = f"\napiVersion: v1\nkind: Pod\nmetadata: {metadata}\nspec: {{containers: [{{name: c}}]}}\n"
+    code, out, err = kres(f"simulate --demo -f {written(tmp_path, text)}")
+    assert (code, out) == (4, "Nothing changes as far as seen.\n")
+    assert "this Pod is there already, and what differs from it is not simulated" in " ".join(err.split())
+
+
+def test_a_rollout_for_what_is_not_read(kres: Kres, tmp_path: Path):
+    """A file that looks like what is there may change its environment, and then its rollout stalls."""
+    item = snapshots.read(str(demo.path())).get("Deployment", "catalog", "shop")
+    raw = {**raw_of(item), "metadata": {"name": "catalog", "namespace": "shop"}, "status": {}}
+    out = kres(f"simulate --demo -f {written(tmp_path, json.dumps(raw))}").out
+    assert out.splitlines()[0] == "Nothing changes."
+    text = (
+        "if the file changes what is not read of Deployment/catalog in shop, such as env, its rollout stalls at 0 of 3"
+    )
+    assert text in " ".join(out.split())
+    room = kres(
+        f"simulate --demo -n shop --set quota/team:spec.hard.requests.memory=6Gi -f {tmp_path / 'change.yaml'}"
+    ).out
+    assert "not read" not in room

@@ -62,6 +62,22 @@ OTHERS = [
 ]
 
 
+VOLCANO = _object(
+    "batch.volcano.sh/v1alpha1",
+    "Job",
+    {"minAvailable": 4, "tasks": [
+        {"name": "ps", "template": TEMPLATE}, {"name": "worker", "replicas": 6, "template": TEMPLATE}]},
+)  # fmt: skip
+
+
+def _served(api: Api, *objects: dict[str, Any]) -> None:
+    """The server has the kinds of the objects."""
+    for raw in objects:
+        group, _, version = raw["apiVersion"].partition("/")
+        kind = {"resource": f"{raw['kind'].lower()}s", "responseKind": {"kind": raw["kind"]}, "scope": "Namespaced"}
+        api.groups.append({"metadata": {"name": group}, "versions": [{"version": version, "resources": [kind]}]})
+
+
 def _simulated(kres: Kres, tmp_path: Path, *objects: dict[str, Any]) -> tuple[int, dict[str, Any], str]:
     path = tmp_path / "change.json"
     path.write_text("\n---\n".join(map(json.dumps, objects)))
@@ -71,6 +87,7 @@ def _simulated(kres: Kres, tmp_path: Path, *objects: dict[str, Any]) -> tuple[in
 
 @pytest.mark.parametrize(("raw", "parts"), OTHERS, ids=[raw["kind"] for raw, _ in OTHERS])
 def test_each_part_makes_its_pods_as_far_as_the_quota_goes(kres: Kres, api: Api, tmp_path: Path, raw, parts):
+    _served(api, raw)
     api.objects.append({**QUOTA, "metadata": {"name": "team", "namespace": "shop"}, "status": {"used": {"pods": "0"}}})
     code, report, _ = _simulated(kres, tmp_path, raw)
     counts = {item["subject"]["name"]: item["after"] for item in report["workloads"]}
@@ -88,6 +105,96 @@ def test_what_runs_already_is_not_counted_twice(kres: Kres, api: Api, tmp_path: 
     live = pod("x-lead-0")
     live["metadata"] |= {"namespace": "shop", "ownerReferences": [owner]}
     api.objects.append(live)
+    _served(api, JOBSET)
     code, report, err = _simulated(kres, tmp_path, JOBSET)
     assert (code, report.get("workloads", [])) == (4, [])
     assert "this JobSet runs already, and what it was made of is not read" in err
+
+
+def test_the_tasks_of_a_volcano_job_and_what_its_queue_decides(kres: Kres, api: Api, tmp_path: Path):
+    """It is no Job of Kubernetes of the same name."""
+    _served(api, VOLCANO)
+    own = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x", "namespace": "shop"},
+           "spec": {"suspend": True, "template": {"spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}}}  # fmt: skip
+    quota = {**QUOTA, "spec": {"hard": {"pods": "5", "count/jobs.batch.volcano.sh": "1", "count/jobs.batch": "1"}}}
+    used = {"pods": "0", "count/jobs.batch": "1", "count/jobs.batch.volcano.sh": "0"}
+    api.objects += [own, {**quota, "metadata": {"name": "team", "namespace": "shop"}, "status": {"used": used}}]
+    code, report, err = _simulated(kres, tmp_path, VOLCANO)
+    assert (code, err) == (0, "")
+    told = [item for item in report["workloads"] if item["subject"]["kind"] == "VolcanoJob"]
+    assert {item["subject"]["name"]: item["after"]["wanted"] for item in told} == {"x-ps": 1, "x-worker": 6}
+    assert {item["resource"]: item["usedAfter"] for item in report["quotas"]} == {
+        "count/jobs.batch.volcano.sh": "1", "pods": "5"
+    }  # fmt: skip
+    text = (
+        "Volcano makes the pods of x once a queue takes it in, which is not known, and runs none of them unless 4 come"
+    )
+    assert text in report["notes"]
+
+
+def test_tasks_that_wait_for_others_are_judged_alone(kres: Kres, api: Api, tmp_path: Path):
+    first, second = VOLCANO["spec"]["tasks"]
+    raw = {**VOLCANO, "spec": {"tasks": [first, {**second, "dependsOn": {"name": ["ps"]}}]}}
+    _served(api, raw)
+    code, _, err = _simulated(kres, tmp_path, raw)
+    assert (code, "how many pods of a VolcanoJob run at once is not known" in err) == (4, True)
+
+
+HUGE = {"image": "example.test/x", "resources": {"limits": {"memory": "900Gi"}}}
+SMALL = {"image": "example.test/x", "resources": {"limits": {"memory": "10Mi"}}}
+BOUNDS = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small", "namespace": "shop"},
+          "spec": {"limits": [{"type": "Container", "max": {"memory": "1Gi"}}]}}  # fmt: skip
+
+
+def _workflow(kind: str, **spec: Any) -> dict[str, Any]:
+    templates = [{"name": "ok", "container": SMALL}, {"name": "huge", "script": HUGE},
+                 {"name": "side", "container": SMALL, "sidecars": [{"name": "s", **HUGE, "mirrorVolumeMounts": True}]},
+                 {"name": "main", "dag": {"tasks": [{"name": "a", "template": "ok"}]}}]  # fmt: skip
+    inner = {"entrypoint": "main", "templates": templates, **spec}
+    return _object("argoproj.io/v1alpha1", kind, {"workflowSpec": inner} if kind == "CronWorkflow" else inner)
+
+
+@pytest.mark.parametrize("kind", ["Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"])
+def test_the_pod_of_each_template_of_a_workflow(kres: Kres, api: Api, tmp_path: Path, kind: str):
+    """A template of workflows runs nothing by itself, so that nothing of it stays open."""
+    raw = _workflow(kind, parallelism=3)
+    _served(api, raw)
+    api.objects.append(BOUNDS)
+    code, report, err = _simulated(kres, tmp_path, raw)
+    refused = {item["subject"]["name"]: not item["nextAfter"]["admitted"] for item in report["workloads"]}
+    assert refused == {"x-ok": False, "x-huge": True, "x-side": True}
+    assert {item["subject"]["name"]: item["effect"] for item in report["workloads"]} == {
+        "x-ok": "other", "x-huge": "worse", "x-side": "worse"
+    }  # fmt: skip
+    assert code == (4 if kind == "Workflow" else 0)
+    text = "how many pods of a Workflow run at once (at most 3) is not known: each template is judged alone"
+    assert (text in " ".join(err.split())) == (kind == "Workflow")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {**JOBSET, "spec": {**JOBSET["spec"], "suspend": True}},
+        _object("kubeflow.org/v1", "PyTorchJob", {
+            "runPolicy": {"suspend": True}, "pytorchReplicaSpecs": {"Master": {"template": TEMPLATE}}}),
+        _object("argoproj.io/v1alpha1", "Workflow", {
+            "suspend": True, "templates": [{"name": "a", "container": {"image": "x"}}]}),
+    ],
+    ids=["JobSet", "PyTorchJob", "Workflow"],
+)  # fmt: skip
+def test_what_is_suspended_has_no_pods_and_its_next_ones_are_judged(kres: Kres, api: Api, tmp_path: Path, raw):
+    _served(api, raw)
+    policy = {**QUOTA, "metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": {"pods": "0"}}}
+    api.objects.append({**policy, "status": {"used": {"pods": "0"}}})
+    code, report, err = _simulated(kres, tmp_path, raw)
+    assert (code, err) == (0, "")
+    assert all(item["after"] == {"wanted": 0, "pods": 0, "most": 0} for item in report["workloads"])
+    assert all("exceeded quota: team" in item["nextAfter"]["message"] for item in report["workloads"])
+    assert f"{raw['kind']} x is suspended: it makes no pods before it is resumed" in report["notes"]
+
+
+def test_a_kind_that_the_server_does_not_have_is_refused(kres: Kres, api: Api, tmp_path: Path):
+    code, report, _ = _simulated(kres, tmp_path, JOBSET)
+    assert (code, report["outcome"]) == (1, "none")
+    [step] = report["steps"]
+    assert step["message"] == 'no matches for kind "JobSet" in version "jobset.x-k8s.io/v1alpha2"'

@@ -200,3 +200,41 @@ def test_diff_of_what_is_there_after_a_change(kres: Kres, tmp_path: Path):
     path.write_text(QUOTA.replace("NS", "shop").replace("HARD", "pods: '1'").replace("team", "less"))
     _, out, _ = kres(f"diff --demo -n shop deploy/cart -f {path}")
     assert "exceeded quota: less, requested: pods=1, used: pods=14, limited: pods=1" in out
+
+
+def test_kinds_with_several_templates_take_room_from_the_others(kres: Kres, tmp_path: Path):
+    """A JobSet of 2 times 2 pods, and Volcano's Job, which is called like one of Kubernetes' own."""
+    template = "{spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 600m}}}]}}"
+    jobs = f"[{{name: w, replicas: 2, template: {{spec: {{parallelism: 2, template: {template}}}}}}}]"
+    jobset = f"""
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {{name: train, namespace: shop}}
+spec: {{replicatedJobs: {jobs}}}
+"""
+    volcano = f"""
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {{name: mesh, namespace: shop}}
+spec: {{tasks: [{{name: t, replicas: 2, template: {template}}}]}}
+"""
+    path = written(tmp_path, quota('requests.cpu: "3"'), deployment("a"), jobset, volcano)
+    code, out, _ = kres(f"explain --offline -f {path} --exit-code")
+    assert code == 1
+    text = "together: not all of it fits: a: 3 of 3, train-w: 2 of 4, mesh-t: 0 of 2, quota team lacks 2400m"
+    assert text in " ".join(out.split())
+    path = written(tmp_path, quota('requests.cpu: "6"'), deployment("a"), jobset, volcano)
+    assert "together: all of it fits" in kres(f"explain --offline -f {path}").out
+
+
+def test_what_has_no_limit_is_not_said_to_be_above_one(kres: Kres, tmp_path: Path):
+    """The server asks for a limit where a LimitRange has a max: what is requested may be less than that."""
+    bounds = """
+apiVersion: v1
+kind: LimitRange
+metadata: {name: bounds, namespace: shop}
+spec: {limits: [{type: Pod, max: {cpu: "4"}, min: {memory: 1Gi}}]}
+"""
+    out = kres(f"explain --offline -f {written(tmp_path, bounds, deployment('a'))}").out
+    assert "cpu has no limit, which the max 4 of LimitRange bounds asks for" in " ".join(out.split())
+    assert "memory has no request, which the min 1Gi of LimitRange bounds asks for" in " ".join(out.split())

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
+from conformance.compare import amount
 from controlplane import ControlPlane
 
 Raw = dict[str, Any]
@@ -26,6 +27,7 @@ PATHS = {
     "Deployment": "apis/apps/v1/namespaces/{}/deployments",
     "ReplicaSet": "apis/apps/v1/namespaces/{}/replicasets",
     "StatefulSet": "apis/apps/v1/namespaces/{}/statefulsets",
+    "ReplicationController": "api/v1/namespaces/{}/replicationcontrollers",
     "Job": "apis/batch/v1/namespaces/{}/jobs",
     "Pod": "api/v1/namespaces/{}/pods",
     "ResourceQuota": "api/v1/namespaces/{}/resourcequotas",
@@ -33,7 +35,7 @@ PATHS = {
     "PersistentVolumeClaim": "api/v1/namespaces/{}/persistentvolumeclaims",
     "Event": "api/v1/namespaces/{}/events",
 }
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 #: Of a status what changes without anything else: a Deployment that is touched has a new generation.
 UNTOLD = frozenset({"conditions", "observedGeneration"})
 WATCHED = (*WORKLOADS, "Pod", "ResourceQuota", "PersistentVolumeClaim")
@@ -44,16 +46,27 @@ _GENERATED = re.compile(r'^(pods |Pod |replicasets.apps )"[^"]*"')
 #: Classes of the cluster that templates name and quotas select.
 CLASSES = {"high": 1000, "low": 10}
 RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+#: What becomes of pods of Jobs, by the word for it.
+ENDED = {"complete": {"phase": "Succeeded"}, "fail": {"phase": "Failed"}}
+#: Classes of storage that claims name and quotas select.
+STORAGE = ("gold", "bronze")
+_SET_REVISION = "controller-revision-hash"
 
 
 class Watching:
     """What is in all namespaces of a control plane, and when it last changed: by watches, so that who waits asks for
     nothing. Pods are run as they come, as a kubelet would.
+
+    ``unready``: namespaces in which new pods do not get ready. ``jobs``: how pods of Jobs end, by namespace.
     """
 
     def __init__(self, plane: ControlPlane) -> None:
         self.plane = plane
         self.over = threading.Event()
+        self.unready: set[str] = set()
+        #: The most that was used, and the most that was allowed, of each resource of a quota, by namespace.
+        self.peaks: dict[str, dict[tuple[str, str, str], Any]] = defaultdict(dict)
+        self.jobs: dict[str, str] = {}
         self._lock = threading.Lock()
         self._items: dict[str, dict[tuple[str, str], Raw]] = defaultdict(dict)
         self._changed: dict[str, float] = defaultdict(time.monotonic)
@@ -131,10 +144,29 @@ class Watching:
                 self._items[space].pop(key, None)
             else:
                 self._items[space][key] = item
+        if kind == "ResourceQuota":
+            self._peaked(space, item)
         ends = what == "DELETED" or "deletionTimestamp" in metadata
-        if kind == "Pod" and not ends and item["status"].get("phase") == "Pending":
+        if kind == "Pod" and not ends and space not in self.unready and item["status"].get("phase") == "Pending":
+            of_job = any(owner["kind"] == "Job" for owner in metadata.get("ownerReferences", ()))
+            status = ENDED.get(self.jobs.get(space, ""), RUNNING) if of_job else RUNNING
             path = f"/{PATHS['Pod'].format(space)}/{metadata['name']}/status"
-            self.plane.request("PATCH", path, {"status": RUNNING}, content_type="application/merge-patch+json")
+            self.plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
+
+    def overshot(self, space: str) -> bool:
+        """Whether a quota once had more in use than it ever allowed: the server counts too little for a while, and lets
+        in what then is in the way of others.
+        """
+        peaks = self.peaks[space]
+        return any(
+            used > peaks.get((name, "hard", key), used) for (name, side, key), used in peaks.items() if side == "used"
+        )
+
+    def _peaked(self, space: str, item: Raw) -> None:
+        for side in ("hard", "used"):
+            for key, text in item.get("status", {}).get(side, {}).items():
+                place = (item["metadata"]["name"], side, key)
+                self.peaks[space][place] = max(self.peaks[space].get(place, 0), amount(text) or 0)
 
 
 class Space:
@@ -201,8 +233,8 @@ class Space:
         """Have the quotas counted again: what is used can be too low for as long as nothing else makes them counted."""
         for quota in self.items("ResourceQuota"):
             path = self.path("ResourceQuota", quota["metadata"]["name"])
-            for amount in ("1000", None):
-                more = {"spec": {"hard": {"count/secrets": amount}}}
+            for value in ("1000", None):
+                more = {"spec": {"hard": {"count/secrets": value}}}
                 self.plane.request("PATCH", path, more, content_type="application/merge-patch+json")
 
     def _touch(self) -> None:
@@ -214,7 +246,9 @@ class Space:
 
     def state(self) -> Raw:
         """What is there, in the recorded form, without what is told of refusals."""
+        ended = {"Succeeded", "Failed"}
         pods = [pod for pod in self.items("Pod") if "deletionTimestamp" not in pod["metadata"]]
+        pods = [pod for pod in pods if pod["status"].get("phase") not in ended]
         sets = self.items("ReplicaSet")
         found: Raw = {}
         for kind in WORKLOADS:
@@ -224,7 +258,7 @@ class Space:
                 found[f"{kind}/{item['metadata']['name']}"] = _shown(kind, item, pods, sets)
         for pod in pods:
             if not pod["metadata"].get("ownerReferences"):
-                found[f"Pod/{pod['metadata']['name']}"] = {"pods": 1}
+                found[f"Pod/{pod['metadata']['name']}"] = {"pods": 1, "stored": [looks(pod)]}
         quotas = {
             item["metadata"]["name"]: {key: item.get("status", {}).get(key, {}) for key in ("hard", "used")}
             for item in self.items("ResourceQuota")
@@ -257,15 +291,47 @@ class Space:
 def _shown(kind: str, item: Raw, pods: Sequence[Raw], sets: Sequence[Raw]) -> Raw:
     name = item["metadata"]["name"]
     if kind == "Deployment":
-        own = [one for one in sets if _of(one, kind, name)]
-        counts = {one["metadata"]["name"]: sum(_of(pod, "ReplicaSet", one["metadata"]["name"]) for pod in pods)
-                  for one in own}  # fmt: skip
-        shown = [[one["spec"]["replicas"], counts[one["metadata"]["name"]]] for one in own]
-        return {"pods": sum(counts.values()), "sets": sorted(one for one in shown if any(one))}
+        sets = [one for one in sets if _of(one, kind, name)]
+        by_set = {one["metadata"]["name"]: [pod for pod in pods if _of(pod, "ReplicaSet", one["metadata"]["name"])]
+                  for one in sets}  # fmt: skip
+        shown = [[one["spec"]["replicas"], len(by_set[one["metadata"]["name"]])] for one in sets]
+        own = [pod for many in by_set.values() for pod in many]
+        # Where a quota refuses the set of the newest template, the status says what was before.
+        updated = sum(len(by_set[one["metadata"]["name"]]) for one in sets if _plain(one) == _plain(item))
+        return {**_pods(own), "sets": sorted(one for one in shown if any(one)), "updated": updated}
     own = [pod for pod in pods if _of(pod, kind, name)]
     if kind == "StatefulSet":
-        return {"pods": len(own), "names": sorted(pod["metadata"]["name"] for pod in own)}
-    return {"pods": len(own)}
+        revision = item.get("status", {}).get("updateRevision")
+        updated = [pod for pod in own if pod["metadata"]["labels"].get(_SET_REVISION) == revision]
+        names = (sorted(pod["metadata"]["name"] for pod in many) for many in (own, updated))
+        return {**_pods(own), **dict(zip(("names", "updated"), names, strict=True))}
+    if kind == "Job":
+        status = item.get("status", {})
+        return {**_pods(own), **{key: status.get(key, 0) for key in ("succeeded", "failed")}}
+    return _pods(own)
+
+
+def _plain(item: Raw) -> Raw:
+    """The template of a Deployment or a ReplicaSet of it, without what tells ReplicaSets apart."""
+    template = item["spec"]["template"]
+    labels = {key: text for key, text in template["metadata"]["labels"].items() if key != "pod-template-hash"}
+    return {**template, "metadata": {**template["metadata"], "labels": labels}}
+
+
+def _pods(own: Sequence[Raw]) -> Raw:
+    return {"pods": len(own), "stored": sorted(map(looks, own))}
+
+
+def looks(pod: Raw) -> str:
+    """What a pod was stored with: its containers' resources and its QoS class."""
+    spec = pod["spec"]
+    shown = [[one["name"], *(_amounts(one.get("resources", {}).get(side)) for side in ("requests", "limits"))]
+             for group in ("initContainers", "containers") for one in spec.get(group, ())]  # fmt: skip
+    return json.dumps([shown, pod["status"].get("qosClass", "")])
+
+
+def _amounts(values: Mapping[str, str] | None) -> Raw:
+    return {key: str(amount(value)) for key, value in sorted((values or {}).items())}
 
 
 def _of(item: Raw, kind: str, name: str) -> bool:
@@ -274,10 +340,14 @@ def _of(item: Raw, kind: str, name: str) -> bool:
 
 
 def classes(plane: ControlPlane) -> None:
-    """The priority classes that templates name; they are there for all namespaces."""
+    """The classes that templates and claims name; they are there for all namespaces."""
     for name, value in CLASSES.items():
         item = {"metadata": {"name": name}, "value": value}
         status, answer = plane.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", item)
+        assert status in {201, 409}, answer
+    for name in STORAGE:
+        item = {"metadata": {"name": name}, "provisioner": "example.test/none"}
+        status, answer = plane.request("POST", "/apis/storage.k8s.io/v1/storageclasses", item)
         assert status in {201, 409}, answer
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -380,3 +381,88 @@ def test_a_mutation_with_a_parameter(plane: Plane) -> None:
     finally:
         for path in made:
             plane.asking.send("DELETE", path)
+
+
+#: What is there, and the step: a parameter that is put in place, changed, given another label, or deleted.
+STEPS = {
+    "raised": (CONFIG, named("limits"), config("limits", "200m"), config("limits", "1"), ""),
+    "created": (CONFIG, named("limits"), None, config("limits", "1"), ""),
+    "deleted": (CONFIG, named("limits"), config("limits", "1"), None, "configmap/limits"),
+    "set": (CONFIG, named("limits"), config("limits", "1"), None, "configmap/limits:data.cpu=200m"),
+    "kind-deleted": (CEILING, named("a", "Allow"), ceiling("a", "200m"), None, f"ceilings.v1.{GROUP}/a"),
+    "kind-set": (CEILING, named("a"), ceiling("a", "200m"), None, f"ceilings.v1.{GROUP}/a:spec.cpu='1'"),
+    "labelled": (CEILING, labelled(tier="low"), ceiling("a", "200m", tier="x"), ceiling("a", "200m", tier="low"), ""),
+    "of-the-cluster": (ROOF, named("two"), None, {**ROOF, "metadata": {"name": "two", "labels": {}},
+                                                  "spec": {"cpu": "1"}}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_about_a_parameter(plane: Plane, tmp_path: Path, name: str) -> None:
+    """What becomes of the next pod is what the server answers before the step and after it."""
+    kind, reference, before, after, words = STEPS[name]
+    space = f"params-step-{name}"
+    plane.made("/api/v1/namespaces", {"kind": "Namespace", "metadata": {"name": space}}, "v1")
+    if before is not None:
+        assert stored(plane.asking, before, space)
+    made = [
+        f"{ADMITTING}/{plural}/{item['metadata']['name']}"
+        for plural, item in policy(space, Case(kind, (reference,), ()))
+    ]
+    was_denied = _denied(reference, before)
+    try:
+        for plural, item in policy(space, Case(kind, (reference,), ())):
+            plane.made(f"{ADMITTING}/{plural}", item, "admissionregistration.k8s.io/v1")
+        until(lambda: (plane.pod(space).status >= 400) == was_denied)
+        plane.workload(space)
+        file = tmp_path / "step.yaml"
+        file.write_text(json.dumps(after))
+        step = ("-f", str(file)) if after is not None else ("--set" if "=" in words else "--delete", words)
+        done = plane.run("simulate", "-n", space, *step, "-o", "json")
+        assert done.returncode == 0, done.stderr
+        [change] = json.loads(done.stdout)["items"]
+        told = [item.get("nextAfter", {}) for item in change.get("workloads", ()) if item["subject"]["name"] == "web"]
+        path = path_of(before or after or {}, space)
+        _carried_out(plane, path, before, after, words)
+        made += [f"{path}/two"] if kind == ROOF else []
+        denied = _denied(reference, _after(before, after, words))
+        until(lambda: (plane.pod(space).status >= 400) == denied)
+        if denied == was_denied:
+            assert not told
+        elif denied:
+            assert denial(told[0]["message"]) == denial(plane.pod(space).body["message"])
+        else:
+            assert told[0]["admitted"]
+    finally:
+        for path in reversed(made):
+            plane.asking.send("DELETE", path)
+
+
+def _after(before: dict[str, Any] | None, after: dict[str, Any] | None, words: str) -> dict[str, Any] | None:
+    if "=" not in words or before is None:
+        return after
+    part = "data" if "data" in before else "spec"
+    return {**before, part: {"cpu": words.rpartition("=")[2].strip("'")}}
+
+
+def _denied(reference: dict[str, Any], item: dict[str, Any] | None) -> bool:
+    """Whether the pod is denied, by what each case was written for."""
+    wanted = reference.get("selector", {}).get("matchLabels", {})
+    if item is None or any(item["metadata"]["labels"].get(key) != value for key, value in wanted.items()):
+        return reference["parameterNotFoundAction"] == "Deny"
+    return (item.get("data") or item["spec"])["cpu"] == "200m"
+
+
+def _carried_out(
+    plane: Plane, path: str, before: dict[str, Any] | None, after: dict[str, Any] | None, words: str
+) -> None:
+    end = _after(before, after, words)
+    if end is None:
+        reply = plane.asking.send("DELETE", f"{path}/{before['metadata']['name']}")
+    elif before is None:
+        reply = plane.asking.send("POST", path, end)
+    else:
+        current = plane.asking.send("GET", f"{path}/{end['metadata']['name']}").body
+        metadata = {**end["metadata"], "resourceVersion": current["metadata"]["resourceVersion"]}
+        reply = plane.asking.send("PUT", f"{path}/{end['metadata']['name']}", {**end, "metadata": metadata})
+    assert reply.status < 300, reply.body

@@ -90,10 +90,41 @@ def test_what_is_left_to_do():
     tenant = tenant_of(store, "oil")
     assert verification(store, tenant).open == (
         "Tenant/oil still has 1 resourceQuotas: patch it",
-        "there is no pool whose name begins with oil-",
+        "there is no pool oil-0",
         "oil-dev: ResourceQuota/capsule-oil-0 is still there",
         "oil-prod: ResourceQuota/capsule-oil-0 is still there",
     )
+
+
+def test_pools_and_quotas_of_other_names_are_no_part_of_it():
+    """Those that are called alike: of a tenant oil-prod, or a pool that selects the tenant's namespaces."""
+    store = estate()
+    add(store, "Tenant", "oil", spec={}, status={"namespaces": ["oil-dev"]})
+    for name in ("oil-prod-0", "oil-compute"):
+        add(store, "ResourcePool", name, spec={"quota": {"hard": HARD}})
+    store.remove("ResourceQuota", "capsule-oil-0", "oil-dev")
+    add(store, "ResourceQuota", "capsule-oil-prod-0", "oil-dev", spec={"hard": HARD})
+    assert verification(store, tenant_of(store, "oil")).open == ("there is no pool oil-0",)
+
+
+def test_a_rollout_that_has_no_room_any_more_is_named_and_no_problem():
+    store = estate()
+
+    def made(kind: str, name: str, by: tuple[str, str] | None = None, notes: Any = None, **fields: Any) -> None:
+        owners = [{"kind": by[0], "name": by[1], "uid": "u", "controller": True}] if by is not None else None
+        metadata = {"name": name, "namespace": "oil-dev", "annotations": notes, "ownerReferences": owners}
+        store.add(kind, msgspec.convert({"kind": kind, "metadata": metadata, **fields}, BY_KIND[kind].struct))
+
+    store.remove("Pod", "p", "oil-dev")
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [
+        {"name": "c", "resources": {"requests": {"cpu": "500m"}}}]}}  # fmt: skip
+    revision = {"deployment.kubernetes.io/desired-replicas": "1", "deployment.kubernetes.io/max-replicas": "2"}
+    made("Deployment", "web", spec={"replicas": 1, "template": template})
+    made("ReplicaSet", "web-1", ("Deployment", "web"), revision, spec={"replicas": 1, "template": template})
+    made("Pod", "web-1-a", ("ReplicaSet", "web-1"), spec=template["spec"], status={"phase": "Running"})
+    found = migrated(store)
+    assert (found.problems, [str(ref) for ref in found.stalling]) == ((), ["Deployment/web"])
+    assert migrated(store, 100).stalling == ()
 
 
 def test_no_tenant_and_no_quotas():

@@ -16,6 +16,7 @@ from kubectl_kres.simulate.explore import MOST_STATES
 from kubectl_kres.simulate.live import state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import NamespaceSimulation
+from kubectl_kres.simulate.world import World
 from kubectl_kres.store.store import Origin, Store
 
 GIVEN = (
@@ -145,3 +146,27 @@ def test_a_set_of_the_same_look_is_not_taken_for_the_newest():
     namespace = NamespaceSimulation(Server(), world)
     [(_, state)] = state_of(namespace, world, store, "n").workloads
     assert [item.wanted for item in state.sets if item is state.newest] == [2]
+
+
+def test_steps_that_follow_others_lead_to_worlds_of_their_own():
+    """A step is known by its place, so that one of a second change is not taken for the one of the first."""
+    world = World.of(())
+    taken, other = Apply(workload("Deployment", "a", "100m")), Apply(workload("Deployment", "b", "100m"))
+    namespace = NamespaceSimulation(Server(), world, [taken, other])
+    start = namespace.empty(world)
+    first = namespace.after([start], [taken], Kubelet(), between=False).states[0]
+    second = namespace.after([start], [other], Kubelet(), between=False).states[0]
+    assert [pods(namespace.end(state)) for state in (first, second)] == [{"a": 1}, {"b": 1}]
+    assert [sorted(namespace.tables.worlds[state.world].objects) for state in (first, second)] == [
+        [("Deployment", "a")], [("Deployment", "b")]
+    ]  # fmt: skip
+
+
+def test_a_round_of_a_job_goes_on_while_its_first_pods_succeed():
+    """Without a number of completions nothing comes after a success but what was begun."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "example.test/x"}]}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+           "spec": {"parallelism": 4, "template": template}}  # fmt: skip
+    steps = [Apply({**quota(), "spec": {"hard": {"pods": "3"}}}), Apply(job)]
+    ends = play(steps, kubelet=Kubelet(jobs="complete"))[2]
+    assert {(end.workloads[0].succeeded, end.workloads[0].pods) for end in ends} == {(n, 0) for n in (1, 2, 3, 4)}

@@ -26,7 +26,7 @@ from kubectl_kres.admission.quota.usage import (
     service_usage,
     stored_pod_usage,
 )
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, sent_as
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ScopedRequirement
@@ -48,7 +48,7 @@ def resource_of(kind: str, api_version: str) -> str:
     if known is not None:
         return known.qualified
     group = api_version.rpartition("/")[0]
-    word = kind.lower()
+    word = sent_as(kind).lower()
     plural = (
         f"{word}es"
         if word.endswith(("s", "x", "ch", "sh"))

@@ -116,13 +116,12 @@ def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> 
     """
     kind = str(new.get("kind", ""))
     errors = [*_workload_errors(kind, _spec(old), _spec(new))]
-    if errors:
-        return (not_valid(_called(new), name_of(new), errors),)
-    kept = _kept_template(old, new)
-    if kept is not None:
+    kept, place = _kept_template(old, new), template_in(new)
+    if kept is not None or errors:
         # A template that is there already has passed; what stands around it is checked again.
-        around = [*workload_errors(new, ".".join(kept))]
-        return (not_valid(_called(new), name_of(new), around),) if around else _stored(new, policies, server, ())
+        around = workload_errors(new, ".".join(place[0])) if place is not None else ()
+        errors = [*around, *errors]
+        return (not_valid(_called(new), name_of(new), errors),) if errors else _stored(new, policies, server, ())
     # What a new one of its kind is checked for, and no quota asked: it is there already.
     created = create_workload(new, Policies(), server)
     refusals = [outcome for outcome in created if outcome.refusal is not None]
@@ -154,7 +153,10 @@ def _spec(raw: Raw) -> Mapping[str, Any]:
 
 
 def _workload_errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
-    if kind == "StatefulSet" and any(_differs(old[key], new.get(key)) for key in old if key not in _FREE):
+    if kind == "StatefulSet" and (
+        any(_differs(old[key], new.get(key)) for key in old if key not in _FREE)
+        or (new.get("volumeClaimTemplates") and not old.get("volumeClaimTemplates"))
+    ):
         yield forbidden("spec", _STATEFUL, _RULE)
     if kind in _WITH_SELECTOR and changed(old.get("selector"), new.get("selector")):
         yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
@@ -184,6 +186,8 @@ def _amount(value: Any) -> Any:
 def _job_errors(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
     if old.get("completions") != new.get("completions") and new.get("completionMode") != "Indexed":
         yield FieldError("spec.completions", "FieldValueInvalid", f"Invalid value: {_shown(new)}: {_IMMUTABLE}", _RULE)
+    if changed(old.get("selector"), new.get("selector")):
+        yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
     if changed(old.get("template"), new.get("template")) and not old.get("suspend"):
         yield invalid("spec.template", new.get("template"), _IMMUTABLE, _RULE)
 

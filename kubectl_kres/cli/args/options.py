@@ -71,6 +71,7 @@ class Options(NamedTuple):
     scale: tuple[str, ...] = ()
     release: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
+    rollouts: int = 1
     before: str = ""
     after: str = ""
     select: tuple[str, ...] = ()
@@ -421,6 +422,13 @@ SIMULATED = (
     _flag("scale", "--scale", metavar="TYPE/NAME=N", text="Set the number of replicas."),
     _flag("sets", "--set", metavar="TYPE/NAME:PATH=VALUE", text="Set one value of an object."),
     _flag("release", "--release", metavar="claim/NAME", text="Release a claim on a resource pool."),
+    _flag(
+        "rollouts",
+        "--rollouts",
+        metavar="N",
+        callback=_whole(99),
+        text="Restart so many workloads at once: do their rollouts complete? 1 by default; 0: not asked.",
+    ),
     _flag("before", "--from", metavar="FILE", text="Compare with this snapshot instead of playing steps."),
     _flag("after", "--to", metavar="FILE", text="With --from: this snapshot, instead of the cluster."),
 )

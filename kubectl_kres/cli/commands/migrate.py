@@ -68,6 +68,9 @@ class MigratePage(Page):
         result = migration(source.store, tenant, self._headroom, server)
         for problem in result.problems:
             say(f"Warning: {problem}")
+        if result.stalling:
+            names = ", ".join(f"{ref.namespace}/{ref}" for ref in result.stalling)
+            say(f"Note: the next rollout would stall with what is claimed (--headroom leaves room): {names}")
         tally.answered((), complete=True, negative=bool(result.problems))
         yield Answered(None, result, partial(_script, result))
 

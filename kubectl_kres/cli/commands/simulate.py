@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -31,14 +31,16 @@ from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
 from kubectl_kres.cli.run.run_loop import uncollected
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.simulation.steps import Wanted, given_steps, is_left_out, not_played, placed, uncounted
+from kubectl_kres.cli.simulation.parameters import with_kinds
+from kubectl_kres.cli.simulation.steps import given_steps, placed
 from kubectl_kres.cli.source.object_source import ObjectSource, moment, opened
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
-from kubectl_kres.reports.changes.compare import compared, report_of
+from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
+from kubectl_kres.reports.changes.followed import GivenStep, followed, policies_of, remarks
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
@@ -47,6 +49,7 @@ from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean
+from kubectl_kres.simulate.parameters import parameters_of
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
@@ -67,16 +70,17 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return _change(options, items, tally)
 
 
-def _ordered_flags() -> list[tuple[str, str]]:
+def _ordered_flags(fields: Sequence[str] = _STEPS) -> list[tuple[str, str]]:
     given = click.get_current_context().obj or ()
-    return [(item.field, str(item.value)) for item in given if item.field in _STEPS]
+    return [(item.field, str(item.value)) for item in given if item.field in fields]
 
 
 def _change(options: Options, items: Items, tally: Tally) -> int:
     flags = _ordered_flags()
-    if not flags:
+    if not flags and not (options.rollouts and _ordered_flags(("rollouts",))):
         raise UsageError(
-            "simulate needs a change", hint="give -f FILE, --delete, --scale, --set or --release, or --from and --to"
+            "simulate needs a change",
+            hint="give -f FILE, --delete, --scale, --set, --release or --rollouts, or --from and --to",
         )
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
@@ -87,17 +91,18 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
         ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
-        left = not_played(wanted, store)
-        wanted = [item for item in wanted if not is_left_out(item, store)]
+        wanted = with_kinds(wanted, source)
+        told = remarks(wanted)
+        wanted, left = followed(wanted, store, default, source.serves)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
-        looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
+        looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
         seen = not options.no_seen
         course = Course(store, steps, ask.server, looked, emptied=True, seen=seen)
-        change_report = report_of(course)
+        change_report = report_of(course, _rollouts(options, flags))
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
-        change_report = _noted(change_report, store, spaces, (*assumptions, *uncounted(wanted)), left)
+        change_report = _noted(change_report, store, spaces, (*assumptions, *told), left)
         return _shown(options, items, tally, source, change_report, store.origin)
 
 
@@ -113,11 +118,16 @@ def _source(options: Options) -> Iterator[ObjectSource]:
         yield source
 
 
-def _concerns_runs(wanted: Sequence[Wanted]) -> bool:
+def _rollouts(options: Options, steps: Sequence[object]) -> Rollouts:
+    """Without steps the rollouts are the change."""
+    return Rollouts(options.rollouts if steps else 0, options.rollouts)
+
+
+def _concerns_runs(wanted: Sequence[GivenStep]) -> bool:
     return concerns_runs(key_of_step(item.step) for item in wanted)
 
 
-def _configures(wanted: Sequence[Wanted]) -> bool:
+def _configures(wanted: Sequence[GivenStep]) -> bool:
     """Whether something changes that runs of all namespaces depend on."""
     return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in wanted)
 
@@ -133,9 +143,12 @@ def _with_runs(
     return structs.replace(change_report, notes=(*change_report.notes, *told * bool(lacking)))
 
 
-def _is_wide(wanted: Sequence[Wanted]) -> bool:
-    """Whether a class of the cluster changes, which concerns every namespace that is looked at."""
-    return any(
+def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
+    """Whether a class of the cluster changes, or a parameter of policies, which may concern every namespace that is
+    looked at.
+    """
+    parameters = parameters_of(policies_of(wanted, store))
+    return any(parameters.concern(item.step) for item in wanted) or any(
         wanted.kind is not None and not wanted.kind.namespaced and wanted.kind.kind not in POOLED for wanted in wanted
     )
 
@@ -145,7 +158,7 @@ def _own(steps: Sequence[object], default: str) -> tuple[str, ...]:
     return tuple(sorted(named)) or (default,)
 
 
-def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> tuple[Store, tuple[str, ...], str]:
+def _read(options: Options, source: ObjectSource, wanted: Sequence[GivenStep]) -> tuple[Store, tuple[str, ...], str]:
     """The store with all that is needed, the namespaces that are looked at, and the one of what names none."""
     if options.offline:
         default = (*options.namespaces, "default")[0]
@@ -164,22 +177,24 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
     if _concerns_runs(wanted):
         needs += [Need(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
     source.fill(needs)
-    spaces = asked
+    spaces, default = asked, asked[0] if asked else "default"
     if wide:
         spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
-    _read_policies(source, spaces)
-    if not wide:
-        return source.store, asked, asked[0] if asked else "default"
-    return source.store, spaces, spaces[0] if len(spaces) == 1 else "default"
+        default = spaces[0] if len(spaces) == 1 else "default"
+    _read_policies(source, spaces, wanted, default)
+    return source.store, spaces, default
 
 
-def _read_policies(source: ObjectSource, spaces: Sequence[str]) -> None:
+def _read_policies(
+    source: ObjectSource, spaces: Sequence[str], wanted: Iterable[GivenStep] = (), default: str = ""
+) -> None:
     """What else decides about pods; policies are known once their bindings are read, parameters after these."""
+    steps = [(item.step, item.namespace or default) for item in wanted]
     for _ in range(3):
-        source.fill(plugin_needs(source.store, spaces))
+        source.fill(plugin_needs(source.store, spaces, steps))
 
 
-def _moves_quotas(wanted: Sequence[Wanted]) -> bool:
+def _moves_quotas(wanted: Sequence[GivenStep]) -> bool:
     """Whether a pool or a namespace changes, so that quotas of any namespace can."""
     return any(wanted.kind is not None and wanted.kind.kind in {"ResourcePool", "Namespace"} for wanted in wanted)
 
@@ -233,7 +248,7 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
         )
         seen = not options.no_seen
         sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
-        change_report = compared(sides[0], sides[1])
+        change_report = compared(sides[0], sides[1], _rollouts(options, sides))
         noted = _noted(change_report, after.store, after.namespaces or ("",), assumptions)
         return _shown(options, items, tally, after, noted, after.store.origin)
 
@@ -270,8 +285,8 @@ command = Command(
     run,
     text="""
         Play a change and show what it does: which workloads lose pods or get some, whose next pod would be refused or
-        get other values, which quotas are over their limit, which claims are won or lost. What stays as it is is not
-        shown. Nothing is written to the cluster.
+        get other values, whose next rollout would stall, which quotas are over their limit, which claims are won or
+        lost. What stays as it is is not shown. Nothing is written to the cluster.
 
         The steps are carried out in the order given; then the controllers act until they are at rest, after all their
         back-offs. Where a race among them decides, the worst and the best end are shown.
@@ -297,11 +312,14 @@ command = Command(
         # What changed since yesterday, and which workloads does it hurt?
         kubectl kres simulate --from yesterday.kres --to prod.kres
 
+        # Could three workloads be rolled out at once?
+        kubectl kres simulate --rollouts 3 -n shop
+
         # For a pipeline
         kubectl kres simulate -f chart/ --exit-code -o json
 
         # On the bundled example, without a cluster
-        kubectl kres simulate --demo --scale deploy/web=9
+        kubectl kres simulate --demo -n shop --scale deploy/storefront=9
         """,
     usage="(-f FILE | --delete ... | --from FILE)",
     flags=(*SIMULATED, *FILES, ALL_NAMESPACES, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),

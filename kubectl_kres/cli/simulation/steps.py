@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input
@@ -17,23 +17,13 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.pod_places import is_followed, parts_of
+from kubectl_kres.model.pod_places import called, is_followed
+from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test
 from kubectl_kres.reports.changes.together import Files, steps_of
-from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, key_of_step
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import Placed
-from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.store import Store
 
-#: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
-FIRST = (
-    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", *POLICIES, "ResourcePool", "ResourcePoolClaim",
-    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
-    "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
-)  # fmt: skip
-#: Kinds of Tekton that make pods.
-_RUNS = frozenset({"TaskRun", "PipelineRun"})
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: Keys below which a name with dots is one key: amounts, labels, annotations.
@@ -45,31 +35,23 @@ _LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps
 _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metadata", "namespace")})
 
 
-class Wanted(Struct, frozen=True):
-    """A step as it was written: the flag, the object it is about, and where that was said."""
-
-    step: Step
-    kind: Kind | None
-    namespace: str
-    label: str
-
-
 def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
     """The objects in the order of kinds, those of one kind as they stand."""
-    return sorted(manifests, key=lambda manifest: FIRST.index(manifest.kind) if manifest.kind in FIRST else len(FIRST))
+    places = {kind: place for place, kind in enumerate(FIRST)}
+    return sorted(manifests, key=lambda manifest: places.get(called(manifest.raw), len(FIRST)))
 
 
 def given_steps(
     options: Options, given: Sequence[tuple[str, str]], kind: Callable[[str], Kind], stdin: Any
-) -> list[Wanted]:
+) -> list[GivenStep]:
     """``given``: field and value of each flag. Raises InputError, UsageError for what cannot be understood."""
-    all_wanted: list[Wanted] = []
+    all_wanted: list[GivenStep] = []
     for field, value in given:
         if field == "filenames":
             all_wanted += _of_files([value], options, stdin)
         elif field == "delete":
             which, name = _object(value, "--delete", kind)
-            all_wanted.append(Wanted(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
+            all_wanted.append(GivenStep(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
         elif field == "scale":
             all_wanted.append(_scale(value, kind))
         elif field == "sets":
@@ -81,7 +63,7 @@ def given_steps(
     return all_wanted
 
 
-def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Wanted]:
+def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[GivenStep]:
     for manifest in ordered(read(paths, recursive=options.recursive, stdin=stdin)):
         which = kind_of(manifest)
         if which is not None:
@@ -91,7 +73,8 @@ def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Wa
         name = manifest.ref.name
         if not name:
             raise manifest.fault("an object needs a name", ("metadata",))
-        yield Wanted(Apply(manifest.raw, kept=True, label=label), which, manifest.namespace, label)
+        raw = {**manifest.raw, "kind": called(manifest.raw)}
+        yield GivenStep(Apply(raw, kept=True, label=label), which, manifest.namespace, label)
 
 
 def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, str]:
@@ -101,7 +84,7 @@ def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, st
     return kind(head), name
 
 
-def _scale(value: str, kind: Callable[[str], Kind]) -> Wanted:
+def _scale(value: str, kind: Callable[[str], Kind]) -> GivenStep:
     target, equals, number = value.rpartition("=")
     label = f"--scale {value}"
     if not equals or not number.isdecimal() or not number.isascii() or len(number) > 9:
@@ -109,18 +92,18 @@ def _scale(value: str, kind: Callable[[str], Kind]) -> Wanted:
     which, name = _object(target, "--scale", kind)
     if which.kind not in SCALED:
         raise UsageError(f"{label}: {which.qualified} have no replicas to scale")
-    return Wanted(ScaleStep(which.kind, name, int(number), label), which, "", label)
+    return GivenStep(ScaleStep(which.kind, name, int(number), label), which, "", label)
 
 
-def _release(value: str, kind: Callable[[str], Kind]) -> Wanted:
+def _release(value: str, kind: Callable[[str], Kind]) -> GivenStep:
     label = f"--release {value}"
     which, name = _object(value if "/" in value else f"claim/{value}", "--release", kind)
     if which.kind != "ResourcePoolClaim":
         raise UsageError(f"{label}: only claims on resource pools are released, as claim/batch")
-    return Wanted(Patch(which.kind, name, _RELEASE, label), which, "", label)
+    return GivenStep(Patch(which.kind, name, _RELEASE, label), which, "", label)
 
 
-def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
+def _set(value: str, kind: Callable[[str], Kind]) -> GivenStep:
     target, colon, rest = value.partition(":")
     path, equals, text = rest.rpartition("=")
     label = f"--set {value}"
@@ -133,11 +116,12 @@ def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
     steps = _path(path, label)
     if tuple(steps) in _IDENTITY:
         raise UsageError(f"{label}: {path} says which object it is, and is not changed")
+    is_text = which.kind == "ConfigMap" and steps[0] == "data"
     try:
-        scalar = yaml_text.value(text) if text else ""
+        scalar = yaml_text.value(text) if text and not is_text else text
     except InputError as error:
         raise UsageError(f"{label}: {error.message}") from error
-    return Wanted(Patch(which.kind, name, _patch(steps, scalar), label), which, "", label)
+    return GivenStep(Patch(which.kind, name, _patch(steps, scalar), label), which, "", label)
 
 
 def _path(text: str, label: str) -> list[str]:
@@ -166,11 +150,11 @@ def _patch(path: Sequence[str], value: Any) -> Any:
     return {head: _patch(rest, value)}
 
 
-def _refuse_doubles(all_wanted: Sequence[Wanted]) -> None:
+def _refuse_doubles(all_wanted: Sequence[GivenStep]) -> None:
     """Raises for an object that stands twice in the files, and for steps that contradict each other."""
-    seen: dict[tuple[str, str, str], Wanted] = {}
-    files: dict[tuple[str, str], Wanted] = {}
-    values: dict[tuple[str, str, str], Wanted] = {}
+    seen: dict[tuple[str, str, str], GivenStep] = {}
+    files: dict[tuple[str, str], GivenStep] = {}
+    values: dict[tuple[str, str, str], GivenStep] = {}
     faults: list[InputError] = []
     for wanted in all_wanted:
         kind, name = key_of_step(wanted.step)
@@ -188,25 +172,31 @@ def _refuse_doubles(all_wanted: Sequence[Wanted]) -> None:
             other = values.setdefault(place, wanted)
             if other.label != wanted.label:
                 raise UsageError(f"{wanted.label} contradicts {other.label}: one value is expected")
-        if before is None:
-            continue
-        if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
-            faults.append(InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label))
-        elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
-            raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
+        faults += _second(before, wanted) if before is not None else ()
     refuse(faults)
 
 
-def _refuse_two_numbers(all_wanted: Sequence[Wanted]) -> None:
+def _second(before: GivenStep, wanted: GivenStep) -> Iterator[InputError]:
+    """The fault of an object that stands twice in files. Raises UsageError for a second flag that says the same."""
+    kind, name = key_of_step(wanted.step)
+    if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
+        yield InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label)
+    elif isinstance(before.step, Delete) and isinstance(wanted.step, Delete):
+        raise UsageError(f"{wanted.label} is given twice")
+    elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
+        raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
+
+
+def _refuse_two_numbers(all_wanted: Sequence[GivenStep]) -> None:
     """Raises where --scale and --set say how many replicas there are to be."""
-    replicas: dict[tuple[str, str], Wanted] = {}
+    replicas: dict[tuple[str, str], GivenStep] = {}
     for wanted in filter(_sets_replicas, all_wanted):
         other = replicas.setdefault(key_of_step(wanted.step), wanted)
         if type(other.step) is not type(wanted.step):
             raise UsageError(f"{wanted.label} contradicts {other.label}: one number of replicas is expected")
 
 
-def _sets_replicas(wanted: Wanted) -> bool:
+def _sets_replicas(wanted: GivenStep) -> bool:
     step = wanted.step
     return isinstance(step, ScaleStep) or (isinstance(step, Patch) and "replicas" in _mapping(step.patch.get("spec")))
 
@@ -216,7 +206,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def placed(
-    wanted: Sequence[Wanted], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
+    wanted: Sequence[GivenStep], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
 ) -> Iterator[Placed]:
     """Each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
 
@@ -264,7 +254,7 @@ def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:
     return {**_named(patch, own), key: own[key]} if own is not None else patch
 
 
-def _found(wanted: Wanted, store: Store, spaces: Sequence[str], default: str) -> str:
+def _found(wanted: GivenStep, store: Store, spaces: Sequence[str], default: str) -> str:
     """The namespace of an object that is named without one."""
     kind, name = key_of_step(wanted.step)
     if kind not in BY_KIND or len(spaces) == 1:
@@ -275,63 +265,6 @@ def _found(wanted: Wanted, store: Store, spaces: Sequence[str], default: str) ->
     return where[0] if where else default
 
 
-def not_played(wanted: Sequence[Wanted], store: Store) -> tuple[Unseen, ...]:
-    """The objects of files that make pods, or may, and that a simulation does not follow.
-
-    Kinds of API groups that are the server's own make pods only where they are followed.
-    """
-    return tuple(_not_played(wanted, store))
-
-
-def _not_played(wanted: Sequence[Wanted], store: Store) -> Iterator[Unseen]:
-    policies: list[Mapping[str, Any]] = [raw_of(policy) for kind in POLICIES for policy in store.all(kind)]
-    policies += [item.step.object for item in wanted if isinstance(item.step, Apply)]
-    parameters = {_mapping(_mapping(policy.get("spec")).get("paramKind")).get("kind") for policy in policies}
-    for item in wanted:
-        step = item.step
-        kind, name = key_of_step(step)
-        if kind in parameters and (isinstance(step, Apply) or item.kind is not None):
-            text = "policies that take parameters from it are judged by what it was before"
-            yield Unseen(kind, "failed", item.namespace, name, text)
-            continue
-        if not isinstance(step, Apply) or (item.kind is not None and kind in FIRST):
-            continue
-        group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
-        if is_running(item, store):
-            text = f"this {kind} runs already, and what it was made of is not read"
-        elif is_followed(step.object):
-            continue
-        elif parts_of(step.object) is not None or (item.kind is not None and item.kind.kind in _RUNS):
-            text = f"what becomes of the pods of a {kind} is not simulated"
-        elif item.kind is None and "." in group and not group.endswith(".k8s.io"):
-            text = f"whether a {kind} of {group} makes pods is not known"
-        else:
-            continue
-        yield Unseen(kind, "failed", item.namespace, name, text)
-
-
-def is_running(wanted: Wanted, store: Store) -> bool:
-    """Whether an object that makes pods elsewhere than at ``spec.template`` has some. It is not read itself."""
-    if not isinstance(wanted.step, Apply) or parts_of(wanted.step.object) is None:
-        return False
-    key = key_of_step(wanted.step)
-    made = (item for kind in ("Pod", "Job", "StatefulSet") for item in store.all(kind, wanted.namespace or None))
-    return any((owner.kind, owner.name) == key for item in made for owner in item.metadata.owner_references or ())
-
-
-def is_left_out(wanted: Wanted, store: Store) -> bool:
-    """Whether an object is no step, since what it would do is not known; ``not_played`` names it."""
-    kind, _ = key_of_step(wanted.step)
-    return (wanted.kind is None and kind in BY_KIND) or is_running(wanted, store)
-
-
-def uncounted(wanted: Sequence[Wanted]) -> Iterator[str]:
-    """What is said of objects whose controllers make more than pods."""
-    objects = [item.step.object for item in wanted if isinstance(item.step, Apply)]
-    for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
-        yield f"of what the controller of a {kind} makes pods alone are counted"
-
-
 def files_of(given: Input) -> Files:
     """The objects that a simulation knows, in the order of kinds; one that has no name is left out."""
     return steps_of(_objects(given))
@@ -339,6 +272,8 @@ def files_of(given: Input) -> Files:
 
 def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
     for manifest in ordered(given.manifests):
-        if kind_of(manifest) is not None and manifest.kind in FIRST and manifest.metadata.get("name"):
+        known = (kind_of(manifest) is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
+        if known and manifest.metadata.get("name") and not is_helm_test(manifest.raw):
             line, _ = manifest.position()
-            yield manifest.raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
+            raw = {**manifest.raw, "kind": called(manifest.raw)}
+            yield raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"

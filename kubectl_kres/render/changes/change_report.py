@@ -12,6 +12,7 @@ from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
     Count,
+    NextRollout,
     QuotaChange,
     StepResult,
     WorkloadChange,
@@ -37,7 +38,10 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
     if first is None:
         return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}")
     texts = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
-    text = f"{first.subject.full}: {_pods(first)}{f': {texts[0]}' if texts and texts[0] else ''}"
+    texts = [text for text in texts if text]
+    if not texts and first.rollout_after is not None:
+        texts = [f"its next rollout {_stalls(first.rollout_after)}"]
+    text = f"{first.subject.full}: {_pods(first)}{f': {texts[0]}' if texts else ''}"
     return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}; {text}", next=again(first.subject))
 
 
@@ -78,7 +82,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
 
 def _sum(report: ChangeReport) -> str:
     if report.outcome == "none":
-        return "Nothing changes." if report.complete else "Nothing changes as far as seen."
+        return "Nothing changes." if report.complete and report.computed else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)
     for group in (report.workloads, report.quotas, report.claims):
         for item in group:
@@ -118,6 +122,12 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
         texts = [following.message]
     for text in texts:
         yield from toned("", wrapped(text, width, first="    ", rest="    "))
+    rollout = change.rollout_after
+    if rollout is not None:
+        yield from toned("", wrapped(f"its next rollout {_stalls(rollout)}", width, first="    ", rest="      "))
+        yield from toned("", wrapped(rollout.message, width, first="    ", rest="    "))
+    elif change.rollout_before is not None:
+        yield [("", "    its next rollout would complete")]
     reach, earlier = change.autoscaled_after, change.autoscaled_before
     if reach is not None and (earlier is not None or reach.fits < reach.most):
         was = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
@@ -128,6 +138,12 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
             yield [("", f"    next pods: QoS class {before.qos} -> {following.qos}")]
         for item in change.resized:
             yield [("", f"    next pods: {item.path} {item.before or 'unset'} -> {item.after or 'unset'}")]
+
+
+def _stalls(rollout: NextRollout) -> str:
+    beside = f", beside {', '.join(map(str, rollout.beside))}" if rollout.beside else ""
+    verb = "would" if rollout.most == rollout.updated else "may"
+    return f"{verb} stall at {rollout.updated} of {rollout.of} updated{beside}"
 
 
 def _pods(change: WorkloadChange) -> str:
@@ -194,6 +210,12 @@ def difference(report: ChangeReport) -> Iterator[str]:
         if was is not None and now is not None and was.admitted != now.admitted:
             words = [next_pod.message or "admitted" for next_pod in (was, now)]
             yield from _pair(f"{_where(change.subject)} next pod", words[0], words[1])
+        rollouts = change.rollout_before, change.rollout_after
+        if any(rollouts):
+            texts = ["would complete" if rollout is None else _stalls(rollout) for rollout in rollouts]
+            yield from _pair(
+                f"{_where(change.subject)} next rollout", None if change.before is None else texts[0], texts[1]
+            )
     for quota in report.quotas:
         name = f"{_where(quota.quota)} {quota.resource}"
         before = f"{quota.used_before or '?'} of {quota.hard_before}" if quota.hard_before else None

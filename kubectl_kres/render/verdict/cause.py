@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import clipped
 from kubectl_kres.reports.rollout.room import short_by
 
@@ -49,8 +50,10 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
 def _other(finding: Finding, names: Mapping[str, str]) -> str:
     value = _value(finding, names)
     if finding.rule in _BOUNDS and finding.limit:
-        asked = f" {finding.asked}" if finding.asked else ""
-        return f"{value}{asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
+        if _keeps(finding):
+            side, bound = ("limit", "max") if finding.rule == "limitrange/max" else ("request", "min")
+            return f"{value} has no {side}, which the {bound} {finding.limit} of {_object(finding)} asks for"
+        return f"{value} {finding.asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
     if finding.rule == "limitrange/ratio":
         return f"limit to request of {value} is above the max ratio {finding.limit} of {_object(finding)}"
     if finding.rule == "validation/request-over-limit" and finding.limit:
@@ -63,6 +66,14 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
 
     title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
     return f"{value}: {title}" if finding.path else title
+
+
+def _keeps(finding: Finding) -> bool:
+    """Whether what is set keeps to a bound, so that what is not set is refused."""
+    if not finding.asked:
+        return True
+    asked, limit = parse(finding.asked), parse(finding.limit)
+    return asked <= limit if finding.rule == "limitrange/max" else limit <= asked
 
 
 def _value(finding: Finding, names: Mapping[str, str]) -> str:

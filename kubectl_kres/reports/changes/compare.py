@@ -17,17 +17,20 @@ from kubectl_kres.reports.changes.report import (
     Count,
     Effect,
     NextPod,
+    NextRollout,
     QuotaChange,
     Resized,
     StepResult,
     WorkloadChange,
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
-from kubectl_kres.simulate.autoscaling import Maximum, maxima
-from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Sent, Side
+from kubectl_kres.simulate.change import Apply, key_of_step
+from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Placed, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.next_pod import Next, next_pods
+from kubectl_kres.simulate.next.autoscaling import Maximum, maxima
+from kubectl_kres.simulate.next.next_pod import Next, next_pods
+from kubectl_kres.simulate.next.next_rollout import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.world import Key
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
@@ -41,6 +44,23 @@ class _Workload(NamedTuple):
     refusals: tuple[str, ...]
     stalled: bool
     maximum: Maximum | None = None
+    rollout: StalledRollout | None = None
+
+    @property
+    def rolls(self) -> bool:
+        """Whether it has its pods and would get through a rollout, as far as that was asked."""
+        return not _lacking(self.pods) and not (self.next and self.next.messages) and self.rollout is None
+
+
+class Rollouts(NamedTuple):
+    """How many rollouts are tried at once on each side of a comparison; 0: none is."""
+
+    before: int = 1
+    after: int = 1
+
+
+_ONE = Rollouts()
+_NOTHING: Mapping[str, Iterable[Key]] = {}
 
 
 def report(outcome: ChangeOutcome) -> ChangeReport:
@@ -50,30 +70,50 @@ def report(outcome: ChangeOutcome) -> ChangeReport:
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(change_report, steps=steps, notes=(*notes, *outcome.gaps))
+    return replace(
+        change_report, steps=steps, notes=(*notes, *outcome.gaps, *outcome.expected), computed=not outcome.gaps
+    )
 
 
-def report_of(course: Course) -> ChangeReport:
+def report_of(course: Course, rollouts: Rollouts = _ONE) -> ChangeReport:
     """What the steps of a change do, found in one namespace after the other, so that one is held at a time."""
-    change_report = _summed(course, course.pools_before, course.pools)
+    change_report = _summed(course, course.pools_before, course.pools, rollouts, _rolled(course.steps))
     notes = []
     if course.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
-    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=(*notes, *course.gaps))
+    notes += [*change_report.notes, *course.gaps, *course.expected]
+    return replace(change_report, steps=tuple(map(_step, course.sent)), notes=tuple(notes), computed=not course.gaps)
 
 
-def compared(before: Side, after: Side) -> ChangeReport:
+def compared(before: Side, after: Side, rollouts: Rollouts = _ONE) -> ChangeReport:
     """What is different between two worlds."""
     spaces = sorted({*before.spaces, *after.spaces})
-    return _summed(((space, before, after) for space in spaces), before.pools, after.pools)
+    return _summed(((space, before, after) for space in spaces), before.pools, after.pools, rollouts)
 
 
-def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools: Pools) -> ChangeReport:
+def _rolled(steps: Iterable[Placed]) -> dict[str, set[Key]]:
+    """By namespace the objects of files."""
+    result: dict[str, set[Key]] = {}
+    for placed in steps:
+        if isinstance(placed.step, Apply):
+            result.setdefault(placed.namespace, set()).add(key_of_step(placed.step))
+    return result
+
+
+def _summed(
+    sides: Iterable[tuple[str, Side, Side]],
+    pools_before: Pools,
+    pools: Pools,
+    rollouts: Rollouts,
+    rolled: Mapping[str, Iterable[Key]] = _NOTHING,
+) -> ChangeReport:
     workloads: list[WorkloadChange] = []
     quotas: list[QuotaChange] = []
+    notes: list[str] = []
     ends, exhaustive = 1, True
     for space, before, after in sides:
-        if space in after.spaces and before.spaces.get(space) == after.spaces[space]:
+        same = space in after.spaces and before.spaces.get(space) == after.spaces[space]
+        if same and rollouts.before == rollouts.after:
             # No step was about it.
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
@@ -83,12 +123,16 @@ def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools:
         if space in after.spaces:
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
-        changed = _workloads(space, _of_side(before, space, states[0], old), _of_side(after, space, states[1], new))
+        was = _of_side(before, space, states[0], old, rollouts.before)
+        now = _of_side(after, space, states[1], new, rollouts.after)
+        changed = list(_workloads(space, was, now))
+        notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
         workloads += (_unpraised(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
     claims = tuple(_claims(pools_before, pools))
     workloads.sort(key=_weight)
+    quotas.sort(key=lambda change: change.quota.namespace)
     effects: set[Effect] = {item.effect for item in workloads}
     effects |= {item.effect for item in quotas} | {item.effect for item in claims}
     outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")
@@ -100,6 +144,7 @@ def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools:
         claims,
         ends=ends if workloads or quotas else 1,
         exhaustive=exhaustive,
+        notes=tuple(notes),
     )
 
 
@@ -124,12 +169,15 @@ def _lacking(count: Count | None) -> int:
     return max(0, count.wanted - count.pods) if count is not None else 0
 
 
-def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End]) -> dict[Key, _Workload]:
+def _of_side(
+    side: Side, space: str, states: Iterable[State], ends: Iterable[End], at_once: int
+) -> dict[Key, _Workload]:
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
     following: dict[Key, Next] = {}
     reach: dict[Key, Maximum] = {}
+    stalled: dict[Key, StalledRollout] = {}
     for state in states:
         for key, maximum in maxima(namespace, state).items():
             reach[key] = min(maximum, reach.get(key, maximum), key=lambda maximum: maximum.fits)
@@ -137,18 +185,23 @@ def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End
         for next_pod in next_pods(namespace, state, {key for key, known in following.items() if known.messages}):
             if next_pod.key not in following or next_pod.messages:
                 following[next_pod.key] = next_pod
+        stalled |= {item.key: item for item in stalled_rollouts(namespace, state, at_once, stalled)}
     workloads: dict[Key, list[WorkloadEnd]] = {}
     for end in ends:
         for workload in end.workloads:
             workloads.setdefault(workload.key, []).append(workload)
-    shown = {key: _over_ends(every, following.get(key), reach.get(key)) for key, every in workloads.items()}
+    shown = {
+        key: _over_ends(every, following.get(key), reach.get(key), stalled.get(key)) for key, every in workloads.items()
+    }
     for key, next_pod in following.items():
         if key not in shown:
             shown[key] = _Workload(Count(next_pod.wanted, next_pod.pods, next_pod.pods), next_pod, (), stalled=False)
     return shown
 
 
-def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximum | None) -> _Workload:
+def _over_ends(
+    every: list[WorkloadEnd], following: Next | None, maximum: Maximum | None, rollout: StalledRollout | None
+) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
     most = max(end.pods for end in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
@@ -157,7 +210,21 @@ def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximu
     if worst.kind == "Job":
         wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
         wanted = worst.wanted if wanted > worst.pods else worst.pods
-    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum)
+    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum, rollout)
+
+
+def _unseen_rollouts(
+    space: str, workloads: Mapping[Key, _Workload], rolled: Iterable[Key], told: Container[ObjectRef]
+) -> Iterator[str]:
+    """What is said of workloads of files that look unchanged: what is not read of a template, as its environment, may
+    roll them out.
+    """
+    for key in sorted(rolled):
+        ref = ObjectRef(*key, space)
+        rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in told else None
+        if rollout is not None:
+            where = f"stalls at {rollout.updated} of {rollout.of} updated"
+            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {where}"
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:
@@ -179,7 +246,7 @@ def _new(ref: ObjectRef, after: _Workload) -> WorkloadChange:
     effect: Effect = "worse" if _lacking(after.pods) or (refused and not after.pods.pods) else "other"
     return WorkloadChange(
         ref, effect, None, after.pods, None, shown_pod(after.next), refusals=after.refusals, stalled=after.stalled,
-        autoscaled_after=_autoscaled(after.maximum),
+        rollout_after=_rollout(ref, after), autoscaled_after=_autoscaled(after.maximum),
     )  # fmt: skip
 
 
@@ -191,7 +258,8 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
     stalls = after.stalled - before.stalled
     qos = next_before is not None and next_after is not None and next_before.qos != next_after.qos
     scaled = before.maximum != after.maximum
-    signs = (more, refused, stalls, _short(after.maximum) - _short(before.maximum))
+    rolls = _rollout_sign(before, after)
+    signs = (more, refused, stalls, _short(after.maximum) - _short(before.maximum), rolls)
     if not any(signs) and before.pods == after.pods and not resized and not qos and not scaled:
         return None
     effect: Effect = "other"
@@ -209,9 +277,29 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
         resized if not refused else (),
         after.refusals if more > 0 or stalls > 0 else (),
         stalled=stalls > 0,
+        rollout_before=_rollout(ref, before) if rolls else None,
+        rollout_after=_rollout(ref, after) if rolls else None,
         autoscaled_before=_autoscaled(before.maximum) if scaled else None,
         autoscaled_after=_autoscaled(after.maximum) if scaled else None,
     )
+
+
+def _rollout_sign(before: _Workload, after: _Workload) -> int:
+    """Above 0 where the next rollout gets less far than before, below 0 where it gets further; else 0."""
+    was, now = before.rollout, after.rollout
+    if was is not None and now is not None:
+        return was.updated * now.of - now.updated * was.of
+    return (now is not None and before.rolls) - (was is not None and after.rolls)
+
+
+def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
+    """Where the next rollout ends that does not complete; what lacks pods, or gets none, is not told twice."""
+    stalled = workload.rollout
+    told = _lacking(workload.pods) or (workload.next is not None and workload.next.messages)
+    if stalled is None or told:
+        return None
+    beside = tuple(ObjectRef(*key, ref.namespace) for key in stalled.beside)
+    return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.messages, "")[0])
 
 
 def _unpraised(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:

@@ -18,6 +18,7 @@ from kubectl_kres.reports.capsule.common.claim_state import HELD, standing
 from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.simulate.change import Apply, Delete
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
@@ -34,7 +35,8 @@ _PARTS = {"cpu": 10**6}
 class Migration(Record, frozen=True):
     """Objects to apply in their order, the patch of the Tenant, and the way back.
 
-    problems: what would get worse, as the simulation has it; empty: all that runs is admitted again.
+    problems: what would get worse, as the simulation has it; empty: all that runs is admitted again. stalling:
+    workloads that have their pods and whose next rollout would not complete with what is claimed.
     """
 
     tenant: ObjectRef
@@ -43,6 +45,7 @@ class Migration(Record, frozen=True):
     patch: str
     back: tuple[str, ...]
     problems: tuple[str, ...] = ()
+    stalling: tuple[ObjectRef, ...] = ()
 
 
 class Verification(Record, frozen=True):
@@ -92,14 +95,19 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
         pools.append(_pool(name, number, item, hard))
         claims += [_claim(name, number, space, shares[space]) for space in spaces]
     objects = (*claims, *pools)
-    problems += _played(store, tenant, objects, len(quotas.items), server)
+    outcome = _played(store, tenant, objects, len(quotas.items), server)
+    change_report = report(outcome)
+    problems += _problems(outcome, change_report, objects)
+    stalling = tuple(change.subject for change in change_report.workloads if _only_stalls(change))
     patch = f'kubectl patch tenant {name} --type merge -p \'{{"spec":{{"resourceQuotas":{{"items":[]}}}}}}\''
     old = msgspec.json.encode({"spec": {"resourceQuotas": msgspec.to_builtins(quotas)}}).decode()
     back = (
         f"kubectl patch tenant {name} --type merge -p '{old}'",
         *(f"kubectl delete resourcepool {pool['metadata']['name']}" for pool in pools),
     )
-    return Migration(ObjectRef("Tenant", name), quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)))
+    return Migration(
+        ObjectRef("Tenant", name), quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)), stalling
+    )
 
 
 def _parsed(values: Mapping[str, Any] | None, path: str) -> dict[str, Quantity]:
@@ -169,8 +177,8 @@ def _claim(tenant: str, number: int, space: str, amounts: Mapping[str, Quantity]
 
 def _played(
     store: Store, tenant: Tenant, objects: Sequence[Mapping[str, Any]], items: int, server: Server
-) -> Iterator[str]:
-    """What would get worse: workloads, and claims that do not get what they ask for."""
+) -> ChangeOutcome:
+    """The objects applied, and then the Tenant's quotas gone."""
     spaces = tuple(tenant.status.namespaces or ())
     steps = [Placed(Apply(raw), raw["metadata"].get("namespace", "")) for raw in objects]
     for space in spaces:
@@ -178,18 +186,29 @@ def _played(
             name = tenant_quota_name(tenant.metadata.name, number)
             if store.get("ResourceQuota", name, space) is not None:
                 steps.append(Placed(Delete("ResourceQuota", name), space))
-    outcome = carried_out(store, steps, server, spaces)
-    change_report = report(outcome)
+    return carried_out(store, steps, server, spaces)
+
+
+def _problems(
+    outcome: ChangeOutcome, change_report: ChangeReport, objects: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """What would get worse: workloads, and claims that do not get what they ask for."""
     for step in change_report.steps:
         if not step.allowed:
             yield f"{step.subject}: {step.message}"
     for change in change_report.workloads:
-        if change.effect == "worse":
+        if change.effect == "worse" and not _only_stalls(change):
             following = change.next_after
             why = change.refusals or ((following.message,) if following is not None and following.message else ())
             yield f"{change.subject.namespace}/{change.subject}: {'; '.join(why) or 'gets fewer pods'}"
     claims = [raw for raw in objects if raw["kind"] == "ResourcePoolClaim"]
     yield from filter(None, (_unallocated(outcome, raw) for raw in claims))
+
+
+def _only_stalls(change: WorkloadChange) -> bool:
+    """Whether all that is worse for a workload is its next rollout."""
+    refused = change.next_after is not None and not change.next_after.admitted
+    return change.rollout_after is not None and change.before == change.after and not refused
 
 
 def _unallocated(outcome: ChangeOutcome, raw: Mapping[str, Any]) -> str:
@@ -210,12 +229,12 @@ def _open(store: Store, tenant: Tenant) -> Iterator[str]:
     name, quotas = tenant.metadata.name, tenant.spec.resource_quotas
     if quotas is not None and quotas.items:
         yield f"Tenant/{name} still has {len(quotas.items)} resourceQuotas: patch it"
-    pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name.startswith(f"{name}-")]
+    pools = [pool for pool in store.all("ResourcePool") if _is_numbered(pool.metadata.name, f"{name}-")]
     if not pools:
-        yield f"there is no pool whose name begins with {name}-"
+        yield f"there is no pool {name}-0"
     for space in tenant.status.namespaces or ():
         for quota in store.all("ResourceQuota", space):
-            if quota.metadata.name.startswith(f"capsule-{name}-"):
+            if _is_numbered(quota.metadata.name, f"capsule-{name}-"):
                 yield f"{space}: ResourceQuota/{quota.metadata.name} is still there"
         for pool in pools:
             claims = [
@@ -225,3 +244,8 @@ def _open(store: Store, tenant: Tenant) -> Iterator[str]:
             ]
             if not claims:
                 yield f"{space}: no claim on pool {pool.metadata.name} is allocated"
+
+
+def _is_numbered(name: str, head: str) -> bool:
+    """Whether a name is ``head`` and a number: others of a Tenant's pools may begin alike."""
+    return name.startswith(head) and name.removeprefix(head).isdecimal()

@@ -55,8 +55,24 @@ class Resized(Record, frozen=True):
     after: str | None = None
 
 
+class NextRollout(Record, frozen=True):
+    """A rollout of a workload, the template as it is, that does not complete: it ends with ``updated`` new pods of
+    ``of``. ``most``: with more luck in the race for room. ``beside``: workloads whose rollouts are under way meanwhile.
+    ``message``: the server's words of a refusal.
+    """
+
+    updated: int
+    most: int
+    of: int
+    beside: tuple[ObjectRef, ...] = ()
+    message: str = ""
+
+
 class WorkloadChange(Record, frozen=True):
     """A workload that a change concerns. ``before`` absent: it is new; ``after`` absent: it is gone.
+
+    ``rollout_before``, ``rollout_after``: its next rollout where it does not complete; absent where it does, and of a
+    workload that lacks pods or whose next pod is refused.
 
     next_before, next_after: what becomes of its next pod. refusals: the server's words to the pods that are missing.
     stalled: a rollout that does not get on. autoscaled_before, autoscaled_after: how far its autoscaler gets, where
@@ -72,6 +88,8 @@ class WorkloadChange(Record, frozen=True):
     resized: tuple[Resized, ...] = ()
     refusals: tuple[str, ...] = ()
     stalled: bool = False
+    rollout_before: NextRollout | None = None
+    rollout_after: NextRollout | None = None
     autoscaled_before: Autoscaled | None = None
     autoscaled_after: Autoscaled | None = None
 
@@ -102,7 +120,8 @@ class ClaimChange(Record, frozen=True):
 class ChangeReport(Record, frozen=True):
     """What a change does. ``outcome``: worse if anything is, else better, other or none.
 
-    ends: how many ends the controllers' races can lead to; ``exhaustive`` False: there may be more.
+    ends: how many ends the controllers' races can lead to; ``exhaustive`` False: there may be more. computed False: not
+    all of what admits pods was computed, as notes say, so that more may change.
     """
 
     outcome: Literal["worse", "better", "other", "none"]
@@ -112,6 +131,7 @@ class ChangeReport(Record, frozen=True):
     claims: tuple[ClaimChange, ...] = ()
     ends: int = 1
     exhaustive: bool = True
+    computed: bool = True
     notes: tuple[str, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True

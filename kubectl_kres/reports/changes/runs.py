@@ -24,7 +24,7 @@ from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.next_pod import Next
+from kubectl_kres.simulate.next.next_pod import Next
 from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.simulate.change import Apply, Settle, key_of_step
+from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
@@ -29,9 +30,10 @@ from kubectl_kres.store.store import Store
 #: Policies whose effect depends on what is there, so that it is read.
 COUNTING = frozenset({"ResourceQuota", "PersistentVolumeClaim", *POOLED})
 #: Kinds whose objects are judged by the others of a file.
-JUDGED = frozenset({"Pod", *WORKLOADS})
+JUDGED = frozenset({"Pod", *WORKLOADS, *KINDS})
 #: States that are looked at where one comes after the other: only what the cluster has already can compete with it.
 _IN_TURN = 2_000
+_FOLLOWED = frozenset({*CONTROLLED, "Pod", *KINDS})
 _COMING = JUDGED | {"PersistentVolumeClaim"}
 
 
@@ -188,8 +190,8 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     lacks: list[Lack] = []
     ends = 1
     for space in files.spaces:
-        own = [key_of_step(placed.step) for placed in files.steps if placed.namespace == space]
-        pairs = list(_reaches(outcome, space, [key for key in own if key[0] in (*CONTROLLED, "Pod")]))
+        own = [key for placed in files.steps if placed.namespace == space for key in _keys(placed.step)]
+        pairs = list(_reaches(outcome, space, [key for key in own if key[0] in _FOLLOWED]))
         reaches += [reach for reach, _ in pairs]
         ends *= max(1, outcome.after.spaces[space][1].usual) if pairs else 1
         lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
@@ -216,6 +218,13 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         unseen,
         complete=not unseen,
     )
+
+
+def _keys(step: Step) -> Iterator[Key]:
+    """The workloads of a step: of kinds with several templates one for each."""
+    kind, name = key_of_step(step)
+    parts = parts_of(step.object) if isinstance(step, Apply) else None
+    yield from ((kind, f"{name}-{part.name}") for part in parts) if parts is not None else ((kind, name),)
 
 
 def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:

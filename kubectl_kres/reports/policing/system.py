@@ -6,10 +6,10 @@ What is read for them: few lists, all at once, policies where something binds th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.admitting import ENFORCE, MIRROR, is_secret
+from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
@@ -68,17 +68,20 @@ def deciding_needs(store: Store) -> Iterator[Need]:
         yield Need(kind, required=False)
 
 
-def parameter_needs(store: Store, namespace: str) -> Iterator[Need]:
-    """The objects that bindings hand to policies about pods of the namespace; never a Secret."""
+def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy] = ()) -> Iterator[Need]:
+    """The objects that bindings hand to policies about pods of the namespace; never a Secret.
+
+    ``more``: policies and bindings that are not in the store.
+    """
     if store.origin.kind != "cluster" or not namespace:
         return
     for kind in POLICIES:
-        for policy in store.all(kind):
+        for policy in (*store.all(kind), *(item for item in more if item.kind == kind)):
             wanted = policy.spec.get("paramKind") or {}
             version, name = str(wanted.get("apiVersion") or ""), str(wanted.get("kind") or "")
             if not name or is_secret(version, name) or not _about_pods(store, policy.spec, namespace):
                 continue
-            for binding in store.all(f"{kind}Binding"):
+            for binding in (*store.all(f"{kind}Binding"), *(item for item in more if item.kind == f"{kind}Binding")):
                 reference = binding.spec.get("paramRef")
                 if binding.spec.get("policyName") != policy.metadata.name:
                     continue

@@ -64,6 +64,8 @@ def _scaled(state: DeploymentState) -> Sets:
     only = active[0] if len(active) == 1 else None
     if not active:
         only = newest if newest is not None else (state.sets[-1] if state.sets else None)
+    if only is None and not active:
+        return state.sets
     if only is not None:
         if only.wanted == state.replicas and (not active or only.desired == state.replicas):
             return state.sets

@@ -1,0 +1,249 @@
+"""The steps of a change as they were given: which of them a simulation follows, and what is said of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.admission.quota.requests import resource_of
+from kubectl_kres.model.kinds import BY_KIND, Kind, sent_as
+from kubectl_kres.model.meta import ObjectRef, OwnerReference
+from kubectl_kres.model.pod_places import is_followed, is_suspended, makes_none, parts_of
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.tekton_config import CONFIG_NAMES
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.pod.unplaced import unplaced
+from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
+from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.simulate.parameters import Parameters, parameters_of
+from kubectl_kres.simulate.plugins import POLICIES
+from kubectl_kres.simulate.world import CONTROLLED
+from kubectl_kres.store.parameters import parameter_need
+from kubectl_kres.store.store import Store
+
+#: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
+FIRST = (
+    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", *POLICIES, "ResourcePool", "ResourcePoolClaim",
+    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
+    "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
+)  # fmt: skip
+#: What decides about Tekton's next runs.
+_OF_TEKTON = frozenset({"Task", "StepAction"})
+#: What is said of objects that decide about pods, or make some, in a way that is not computed.
+_NOT_FOLLOWED = {
+    **dict.fromkeys(("TaskRun", "PipelineRun"), "what becomes of the pods of a {} is not simulated"),
+    "Pipeline": "what changes for the runs of a {} is not simulated",
+    **dict.fromkeys(
+        ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
+        "what Capsule makes of a {} is not simulated",
+    ),
+    **dict.fromkeys(
+        ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
+    ),
+}
+#: API groups of which every kind is in our table, or makes no pods.
+_KNOWN_GROUPS: Mapping[str, frozenset[str]] = {
+    "apps": frozenset({"ControllerRevision"}),
+    "batch": frozenset(),
+    "extensions": frozenset(),
+}
+
+
+#: What Helm runs for ``helm test`` alone, by the words of its annotation.
+_HOOK, _TESTS = "helm.sh/hook", frozenset({"test", "test-success", "test-failure"})
+
+
+class GivenStep(Struct, frozen=True):
+    """A step as it was written: the kind of its object, None where no table has it, and where it was said."""
+
+    step: Step
+    kind: Kind | None
+    namespace: str
+    label: str
+
+
+def is_helm_test(raw: Raw) -> bool:
+    """Whether an object is there for ``helm test``, so that no release makes it."""
+    hooks = str(_map(_map(raw.get("metadata")).get("annotations")).get(_HOOK) or "")
+    return bool(hooks) and {hook.strip() for hook in hooks.split(",")} <= _TESTS
+
+
+def policies_of(given: Iterable[GivenStep], store: Store) -> list[Raw]:
+    """Policies and bindings that there are, and all objects of the change."""
+    stored = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
+    return [*stored, *(item.step.object for item in given if isinstance(item.step, Apply))]
+
+
+def followed(
+    given: Sequence[GivenStep], store: Store, default: str, serves: Callable[[str, str], bool]
+) -> tuple[list[GivenStep], list[Unseen]]:
+    """The steps that are carried out, and what is not known of these and of the others.
+
+    ``default``: the namespace of what names none. ``serves``: whether the server has a kind in a version. Kinds of API
+    groups that are the server's own make pods only where they are followed.
+    """
+    policies = policies_of(given, store)
+    parameters = parameters_of(policies)
+    of_policies = {str(_map(_map(policy.get("spec")).get("paramKind")).get("kind")) for policy in policies}
+    new = {key_of_step(item.step)[1] for item in given if key_of_step(item.step)[0] == "Namespace"}
+    carried: list[GivenStep] = []
+    unseen: list[Unseen] = []
+    for item in given:
+        kind, name = key_of_step(item.step)
+        space, is_carried = item.namespace, True
+        if isinstance(item.step, Apply) and is_helm_test(item.step.object):
+            continue
+        refused = _no_kind(item, serves) or _no_namespace(item, store, default, new)
+        if refused:
+            carried.append(replace(item, step=replace(item.step, refused=refused)))
+            continue
+        if parameters.concern(item.step):
+            space = (space or default) if item.kind is None or item.kind.namespaced else ""
+            text = _of_parameter(item, parameters, store, space)
+            is_carried = not text
+        elif kind in of_policies and (isinstance(item.step, Apply) or item.kind is not None):
+            text = "policies that take parameters from it are judged by what it was before"
+        elif not isinstance(item.step, Apply):
+            text = _of_named(item, store)
+            is_carried = not text
+        else:
+            text = _of_pod(item, store, default) or _of_object(item, store)
+            unknown = (item.kind is None and kind in BY_KIND) or _is_running(item, store)
+            is_carried = not (unknown or _of_pod(item, store, default))
+        if text:
+            unseen.append(Unseen(kind, "failed", space, name, text))
+        if is_carried:
+            carried.append(item)
+    return carried, unseen
+
+
+def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
+    """What is said where the server has no such kind in that version; of groups whose kinds are all known here nobody
+    is asked.
+    """
+    if not isinstance(item.step, Apply):
+        return ""
+    kind, version = str(item.step.object.get("kind", "")), str(item.step.object.get("apiVersion", ""))
+    group, known = version.rpartition("/")[0], BY_KIND.get(kind)
+    if group in _KNOWN_GROUPS:
+        served = kind in _KNOWN_GROUPS[group] or (known is not None and known.api_version == version)
+    else:
+        served = item.kind is not None or not _is_of_others(group) or serves(sent_as(kind), version)
+    return "" if served else f'no matches for kind "{sent_as(kind)}" in version "{version}"'
+
+
+def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[str]) -> str:
+    """What the server says to a new object whose namespace there is not, or is ending. ``new``: those of the change."""
+    kind, name = key_of_step(item.step)
+    space = item.namespace or default
+    if not isinstance(item.step, Apply) or (item.kind is not None and not item.kind.namespaced) or space in new:
+        return ""
+    if kind in BY_KIND and store.get(kind, name, space) is not None:
+        return ""
+    refusal = unplaced(store, ObjectRef(kind, name, space), resource_of(kind, str(item.step.object.get("apiVersion"))))
+    return refusal.message if refusal is not None else ""
+
+
+def _is_of_others(group: str) -> bool:
+    """Whether a group is not Kubernetes' own."""
+    return "." in group and not group.endswith(".k8s.io")
+
+
+def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> str:
+    """Why it is not known what a step about a parameter leaves; empty where it is."""
+    kind, name = key_of_step(item.step)
+    if item.kind is None:
+        return f"whether a {kind} stands in a namespace is not known"
+    if isinstance(item.step, Apply):
+        return ""
+    need = parameter_need(parameters.versions[kind], kind, space, {"name": name})
+    present = any(stored.metadata.name == name for stored in store.all(need.kind, space))
+    return "" if present or store.covered(need).known else "policies take parameters from it, and it is not read"
+
+
+def _of_named(item: GivenStep, store: Store) -> str:
+    """Why it is not known what a step does that names an object; empty where it is, or where there is none."""
+    kind, name = key_of_step(item.step)
+    is_known = kind in FIRST or kind in _OF_TEKTON or (kind == "ConfigMap" and name in CONFIG_NAMES)
+    if not is_known or (kind == "Pod" and not isinstance(item.step, Delete)):
+        return _NOT_FOLLOWED.get(kind, "what a change of a {} leads to is not simulated").format(kind)
+    for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
+        owner = _controller(pod)
+        if pod.metadata.name != name or owner is None:
+            continue
+        made = store.get(owner.kind, owner.name, pod.metadata.namespace) if owner.kind in CONTROLLED else None
+        above = _controller(made) if made is not None else None
+        if made is None or (above is not None and above.kind != "Deployment"):
+            return f"what {owner.kind} {owner.name} does without it is not followed"
+    return ""
+
+
+def _of_pod(item: GivenStep, store: Store, default: str) -> str:
+    """What is not known of a pod in a file that is there already; empty of a new one, and of all else."""
+    kind, name = key_of_step(item.step)
+    if kind != "Pod" or store.get(kind, name, item.namespace or default) is None:
+        return ""
+    return "this Pod is there already, and what differs from it is not simulated"
+
+
+def _controller(item: Any) -> OwnerReference | None:
+    owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
+    return next((owner for owner in owners if owner.controller), None)
+
+
+def _of_object(item: GivenStep, store: Store) -> str:
+    """What of the pods of an object is not known; empty where all is, or where it makes none."""
+    step = item.step
+    kind, _ = key_of_step(step)
+    if not isinstance(step, Apply) or (item.kind is not None and kind in FIRST):
+        return ""
+    group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
+    if _is_running(item, store):
+        return f"this {kind} runs already, and what it was made of is not read"
+    if is_followed(step.object) or makes_none(step.object):
+        return ""
+    if parts_of(step.object):
+        most = _map(step.object.get("spec")).get("parallelism")
+        bound = f" (at most {most})" if isinstance(most, int) and group == "argoproj.io" else ""
+        return f"how many pods of a {kind} run at once{bound} is not known: each template is judged alone"
+    if item.kind is not None and kind in _NOT_FOLLOWED:
+        return _NOT_FOLLOWED[kind].format(kind)
+    if parts_of(step.object) is not None:
+        return f"what becomes of the pods of a {kind} is not simulated"
+    if item.kind is None and _is_of_others(group):
+        return f"whether a {kind} of {group} makes pods is not known"
+    return ""
+
+
+def _is_running(item: GivenStep, store: Store) -> bool:
+    """Whether an object that makes pods elsewhere than at ``spec.template`` has some. It is not read itself."""
+    if not isinstance(item.step, Apply) or parts_of(item.step.object) is None:
+        return False
+    name = key_of_step(item.step)[1]
+    key = (sent_as(str(item.step.object.get("kind"))), name)
+    made = (stored for kind in ("Pod", "Job", "StatefulSet") for stored in store.all(kind, item.namespace or None))
+    return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
+
+
+def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
+    """What is said of objects whose controllers make more than pods, or make their pods later."""
+    objects = [item.step.object for item in given if isinstance(item.step, Apply)]
+    for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
+        yield f"of what the controller of a {kind} makes pods alone are counted"
+    for raw in objects:
+        kind, name = str(raw.get("kind")), str(_map(raw.get("metadata")).get("name", ""))
+        if is_helm_test(raw):
+            yield f"{kind} {name} is left out: Helm makes it for helm test alone"
+        elif is_suspended(raw):
+            yield f"{kind} {name} is suspended: it makes no pods before it is resumed"
+        elif kind == "VolcanoJob" and parts_of(raw):
+            least = _map(raw.get("spec")).get("minAvailable")
+            gang = f", and runs none of them unless {least} come" if isinstance(least, int) else ""
+            yield f"Volcano makes the pods of {name} once a queue takes it in, which is not known{gang}"
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,191 @@
+"""Whether the next rollout of a workload still completes: its pods are replaced, the template as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.simulate.ends import End
+from kubectl_kres.simulate.moves import Kubelet, State
+from kubectl_kres.simulate.shapes import Shape
+from kubectl_kres.simulate.simulation import NamespaceSimulation
+from kubectl_kres.simulate.state import (
+    DeploymentState,
+    StatefulSetState,
+    WorkloadState,
+    count,
+    pods_of,
+    shapes_of,
+    wanted_of,
+)
+from kubectl_kres.simulate.world import Key
+
+#: States that are looked at for rollouts that are under way together.
+_MOST = 2_000
+_RESTARTED = "kubectl.kubernetes.io/restartedAt"
+
+
+class StalledRollout(Struct, frozen=True):
+    """A rollout that does not complete: at rest there are ``updated`` new pods of ``of``, with luck in a race ``most``.
+
+    ``beside``: the workloads whose rollouts are under way at the same time. ``messages``: the server's words to the
+    next pod.
+    """
+
+    key: Key
+    updated: int
+    most: int
+    of: int
+    beside: tuple[Key, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+def stalled_rollouts(
+    namespace: NamespaceSimulation, state: State, at_once: int, known: Container[Key] = ()
+) -> Iterator[StalledRollout]:
+    """The workloads that have all their pods and would not get through a restart of them; not what is ``known``.
+
+    ``at_once``: so many are restarted together: each beside those others that ask for most of what is short.
+    """
+    if at_once and any(limit is not None for limit in state.limits):
+        yield from _Restarts(namespace, state, at_once).stalled(known)
+
+
+class _Restart(Struct, frozen=True):
+    """A workload that can be restarted. ``growth``: the most that it asks for on the way, beyond what it has, of each
+    measure that a quota bounds.
+    """
+
+    key: Key
+    workload: DeploymentState | StatefulSetState
+    growth: Mapping[int, int]
+
+
+class _Restarts:
+    def __init__(self, namespace: NamespaceSimulation, state: State, at_once: int) -> None:
+        self.namespace, self.tables, self.state, self.at_once = namespace, namespace.tables, state, at_once
+        self._ends: dict[frozenset[Key], tuple[End, ...]] = {}
+
+        #: What workloads without all their pods still ask for, by measure: they take what an old pod leaves.
+        self.waiting: dict[int, int] = {}
+        for place in namespace.controllers(Kubelet()).active(state):
+            for measure, amount in self._growth(state.workloads[place][1]):
+                self.waiting[measure] = self.waiting.get(measure, 0) + amount
+
+    def stalled(self, known: Container[Key]) -> Iterator[StalledRollout]:
+        restarts = [restart for key, workload in self.state.workloads for restart in self._restarts(key, workload)]
+        for restart in restarts:
+            if restart.key in known:
+                continue
+            for beside in dict.fromkeys(self._groups(restart, restarts)):
+                result = self._outcome(restart, beside)
+                if result is not None:
+                    yield result
+                    break
+
+    def _restarts(self, key: Key, workload: WorkloadState) -> Iterator[_Restart]:
+        """The workload, if it has all its pods and can replace them; alone only where it may not complete."""
+        if isinstance(workload, DeploymentState):
+            left_out = workload.paused or any(count(item.pods) != item.wanted for item in workload.sets)
+        elif isinstance(workload, StatefulSetState):
+            left_out = workload.on_delete or workload.partition >= workload.replicas
+        else:
+            return
+        if left_out or not workload.replicas or pods_of(workload) < workload.replicas:
+            return
+        new = self._new(workload)
+        if new and not (self.at_once == 1 and self._exchanges(workload, new)):
+            yield _Restart(key, workload, dict(self._growth(workload)))
+
+    def _new(self, workload: WorkloadState) -> list[Shape]:
+        """How its new pods are stored; none if they are refused whatever room there is."""
+        world, limits = self.tables.worlds[self.state.world], self.state.limits
+        if self.tables.refusals(workload.template, world):
+            return []
+        result = [self.tables.shapes[number] for number in self.tables.options(workload.template, world)]
+        return result if all(limits[number] is None for shape in result for number in shape.unstated) else []
+
+    def _exchanges(self, workload: DeploymentState | StatefulSetState, new: Sequence[Shape]) -> bool:
+        """Whether each old pod makes room for a new one, so that a rollout alone completes."""
+        used, limits = self.state.used, self.state.limits
+        old = {number: self.tables.shapes[number] for number, _ in shapes_of(workload)}.values()
+        if len(old) > 1 or [shape.cost for shape in old] != [shape.cost for shape in new]:
+            costs = [dict(shape.cost) for shape in old]
+            for shape in new:
+                for number, amount in shape.cost:
+                    if limits[number] is not None and amount > min(cost.get(number, 0) for cost in costs):
+                        return False
+        for number in {number for shape in new for number, _ in shape.cost}:
+            limit = limits[number]
+            if limit is not None and (used[number] > limit or number in self.waiting):
+                return False
+        if isinstance(workload, StatefulSetState):
+            return True
+        # An old pod goes first, or a new one comes first.
+        moves = bool(workload.recreate or workload.unavailable) or all(
+            map(self.state.fits, (item.cost for item in new))
+        )
+        return moves and self.state.fits(self.tables.set_cost())
+
+    def _growth(self, workload: WorkloadState) -> Iterator[tuple[int, int]]:
+        """The most that it asks for on the way, beyond what its pods use now."""
+        world = self.tables.worlds[self.state.world]
+        templates = {workload.template, *(item.template for item in getattr(workload, "sets", ()))}
+        new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
+        own = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
+        costs = [*(cost for cost, _ in own), *(dict(shape.cost) for shape in new)]
+        most = wanted_of(workload) + getattr(workload, "surge", 0)
+        for measure in dict.fromkeys(measure for cost in costs for measure in cost):
+            if self.state.limits[measure] is not None:
+                used = sum(cost.get(measure, 0) * many for cost, many in own)
+                yield measure, max(0, most * max(cost.get(measure, 0) for cost in costs) - used)
+        if isinstance(workload, DeploymentState):
+            yield from self.tables.set_cost()
+
+    def _groups(self, restart: _Restart, restarts: Sequence[_Restart]) -> Iterator[tuple[Key, ...]]:
+        """Who else is restarted, once for each measure that is short; nothing where it completes in any case."""
+        if any(self._lacks(measure, growth) for measure, growth in restart.growth.items()):
+            yield ()
+        for measure in restart.growth if self.at_once > 1 else ():
+            others = [other for other in restarts if other is not restart and measure in other.growth]
+            others.sort(key=lambda other: (-other.growth[measure], other.key))
+            beside = others[: self.at_once - 1]
+            if self._lacks(measure, sum(item.growth[measure] for item in (restart, *beside))):
+                yield tuple(sorted(item.key for item in beside))
+
+    def _lacks(self, measure: int, growth: int) -> bool:
+        limit = self.state.limits[measure]
+        return limit is not None and self.state.used[measure] + growth + self.waiting.get(measure, 0) > limit
+
+    def _outcome(self, restart: _Restart, beside: tuple[Key, ...]) -> StalledRollout | None:
+        """The worst of all ends, if the rollout does not complete in it."""
+        played = (workload for end in self._played({restart.key, *beside}) for workload in end.workloads)
+        ends = sorted((end for end in played if end.key == restart.key), key=lambda end: end.updated or 0)
+        workload, worst = restart.workload, ends[0]
+        updated, most = worst.updated or 0, ends[-1].updated or 0
+        of = workload.replicas - getattr(workload, "partition", 0)
+        if updated >= of:
+            return None
+        messages = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
+        return StalledRollout(restart.key, updated, min(most, of), of, beside, tuple(messages))
+
+    def _played(self, keys: set[Key]) -> tuple[End, ...]:
+        together = frozenset(keys)
+        if together not in self._ends:
+            state = self.state
+            for place, (key, workload) in enumerate(state.workloads):
+                if key in together:
+                    state = state.having(place, workload._replace(template=self._restarted(key, workload.template)))
+            ends = self.namespace.after([state], [], Kubelet(), between=False, most=_MOST)
+            self._ends[together] = tuple(self.namespace.end(end) for end in ends.states[: ends.usual])
+        return self._ends[together]
+
+    def _restarted(self, key: Key, template: int) -> int:
+        """The number of the template that kubectl rollout restart makes of it."""
+        present = self.tables.templates[template]
+        metadata: Mapping[str, Any] = present.raw.get("metadata") or {}
+        notes = {**(metadata.get("annotations") or {}), _RESTARTED: "now"}
+        raw = {**present.raw, "metadata": {**metadata, "annotations": notes}}
+        return self.tables.template(key, raw, whole=present.whole)
