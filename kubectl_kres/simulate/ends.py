@@ -29,6 +29,7 @@ from kubectl_kres.simulate.state import (
     pods_of,
     ready,
     shapes_of,
+    updated_of,
     wanted_of,
 )
 from kubectl_kres.simulate.tables import claim_raw
@@ -120,6 +121,11 @@ class StateReader:
         answers = tuple(self.requests.answers[number] for number in state.answers)
         workloads = tuple(sorted((*workloads, *self._bare(world)), key=lambda workload: workload.key))
         return End(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
+
+    def workload(self, state: State, place: int) -> WorkloadEnd:
+        """One workload of a state, with the server's words to what is refused of it."""
+        world, policies = self.tables.worlds[state.world], self.requests.policies(state)
+        return self._workload(*state.workloads[place], state, world, policies)
 
     def quotas(self, state: State) -> Iterator[QuotaEnd]:
         """The quotas by name."""
@@ -270,7 +276,7 @@ def _deployment(workload: DeploymentState) -> dict[str, Any]:
     )
     return {
         "ready": sum(ready(item.pods) for item in workload.sets),
-        "updated": count(new.pods) if new is not None else 0,
+        "updated": updated_of(workload),
         "newest": SetEnd(new.wanted, count(new.pods)) if new is not None else None,
         "older": older,
     }
@@ -283,7 +289,7 @@ def _stateful_set(workload: StatefulSetState) -> dict[str, Any]:
     )
     return {
         "ready": sum(1 for replica in workload.pods if replica.ready),
-        "updated": len(newest),
+        "updated": updated_of(workload),
         "names": names,
         "updated_names": newest,
     }

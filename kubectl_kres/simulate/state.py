@@ -238,6 +238,16 @@ def pods_of(workload: WorkloadState) -> int:
     return sum(number for _, number in shapes_of(workload))
 
 
+def updated_of(workload: WorkloadState) -> int:
+    """Its pods of the newest template; 0 of what has no rollouts."""
+    match workload:
+        case DeploymentState():
+            return count(workload.newest.pods) if workload.newest is not None else 0
+        case StatefulSetState():
+            return sum(replica.template == workload.template for replica in workload.pods)
+    return 0
+
+
 class MadeBy(NamedTuple):
     """Whose an object is that a controller made: of a Deployment the ReplicaSet with this template; of a pod its shape
     and whether it is ready, of a ReplicaSet neither. ``alone``: what a pod costs that nobody makes anew.

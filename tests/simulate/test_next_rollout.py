@@ -27,7 +27,7 @@ def surging(name: str, cpu: str = "500m", replicas: int = 4, surge: int = 1, dow
 
 def stalled(at_once: int, *given: Step) -> dict[str, StalledRollout]:
     namespace, states, _ = play([], given=given)
-    return {item.key[1]: item for item in stalled_rollouts(namespace, states[0], at_once)}
+    return {key[1]: item for key, item in stalled_rollouts(namespace, states[:1], at_once).items()}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_alone_as_if_it_were_restarted(seed: int):
     given += [any_quota(rng)] if rng.random() < 0.3 else []
     namespace, states, _ = play([ScaleStep("Deployment", "none", 1)], given=[Apply(item) for item in given])
     state = states[0]
-    found = {item.key for item in stalled_rollouts(namespace, state, 1)}
+    found = stalled_rollouts(namespace, [state], 1)
     for key, item in state.workloads:
         rolls = isinstance(item, DeploymentState | StatefulSetState) and 0 < item.replicas <= pods_of(item)
         world = namespace.tables.worlds[state.world]

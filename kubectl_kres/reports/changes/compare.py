@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -30,7 +30,8 @@ from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next.autoscaling import Maximum, maxima
 from kubectl_kres.simulate.next.next_pod import Next, next_pods
-from kubectl_kres.simulate.next.next_rollout import StalledRollout, stalled_rollouts
+from kubectl_kres.simulate.next.next_rollout import StalledRollout, circumstances, stalled_rollouts
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.world import Key
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
@@ -60,7 +61,7 @@ class Rollouts(NamedTuple):
 
 
 _ONE = Rollouts()
-_NOTHING: Mapping[str, Iterable[Key]] = {}
+_NOTHING: Mapping[str, Collection[Key]] = {}
 
 
 def report(outcome: ChangeOutcome) -> ChangeReport:
@@ -105,7 +106,7 @@ def _summed(
     pools_before: Pools,
     pools: Pools,
     rollouts: Rollouts,
-    rolled: Mapping[str, Iterable[Key]] = _NOTHING,
+    rolled: Mapping[str, Collection[Key]] = _NOTHING,
 ) -> ChangeReport:
     workloads: list[WorkloadChange] = []
     quotas: list[QuotaChange] = []
@@ -123,8 +124,8 @@ def _summed(
         if space in after.spaces:
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
-        was = _of_side(before, space, states[0], old, rollouts.before)
-        now = _of_side(after, space, states[1], new, rollouts.after)
+        was, now = _of_side(before, space, states[0], old), _of_side(after, space, states[1], new)
+        _ask_rollouts(space, (before, after), states, (was, now), rollouts, rolled.get(space, ()))
         changed = list(_workloads(space, was, now))
         notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
@@ -169,15 +170,13 @@ def _lacking(count: Count | None) -> int:
     return max(0, count.wanted - count.pods) if count is not None else 0
 
 
-def _of_side(
-    side: Side, space: str, states: Iterable[State], ends: Iterable[End], at_once: int
-) -> dict[Key, _Workload]:
+def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End]) -> dict[Key, _Workload]:
+    """The workloads, their next rollouts not asked yet."""
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
     following: dict[Key, Next] = {}
     reach: dict[Key, Maximum] = {}
-    stalled: dict[Key, StalledRollout] = {}
     for state in states:
         for key, maximum in maxima(namespace, state).items():
             reach[key] = min(maximum, reach.get(key, maximum), key=lambda maximum: maximum.fits)
@@ -185,23 +184,18 @@ def _of_side(
         for next_pod in next_pods(namespace, state, {key for key, known in following.items() if known.messages}):
             if next_pod.key not in following or next_pod.messages:
                 following[next_pod.key] = next_pod
-        stalled |= {item.key: item for item in stalled_rollouts(namespace, state, at_once, stalled)}
     workloads: dict[Key, list[WorkloadEnd]] = {}
     for end in ends:
         for workload in end.workloads:
             workloads.setdefault(workload.key, []).append(workload)
-    shown = {
-        key: _over_ends(every, following.get(key), reach.get(key), stalled.get(key)) for key, every in workloads.items()
-    }
+    shown = {key: _over_ends(every, following.get(key), reach.get(key)) for key, every in workloads.items()}
     for key, next_pod in following.items():
         if key not in shown:
             shown[key] = _Workload(Count(next_pod.wanted, next_pod.pods, next_pod.pods), next_pod, (), stalled=False)
     return shown
 
 
-def _over_ends(
-    every: list[WorkloadEnd], following: Next | None, maximum: Maximum | None, rollout: StalledRollout | None
-) -> _Workload:
+def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximum | None) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
     most = max(end.pods for end in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
@@ -210,7 +204,42 @@ def _over_ends(
     if worst.kind == "Job":
         wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
         wanted = worst.wanted if wanted > worst.pods else worst.pods
-    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum, rollout)
+    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum)
+
+
+def _ask_rollouts(
+    space: str,
+    sides: tuple[Side, Side],
+    states: tuple[Sequence[State], Sequence[State]],
+    workloads: tuple[dict[Key, _Workload], dict[Key, _Workload]],
+    rollouts: Rollouts,
+    rolled: Collection[Key],
+) -> None:
+    """Finds out which next rollouts stall, of workloads for which the sides can differ, and of those of files."""
+    able = [{key for key, workload in side.items() if workload.rolls} for side in workloads]
+    new = able[1] - workloads[0].keys()
+    both = able[0] & able[1]
+    namespaces = [side.spaces[space][0] if space in side.spaces else None for side in sides]
+    present = namespaces[1]
+    if present is not None and namespaces[0] is present and rollouts.before == rollouts.after == 1:
+        was, now = (_circumstances(present, of_side, both) for of_side in states)
+        both = {key for key in both if key in rolled or was.get(key) != now.get(key)}
+    asked = (both, {*both, *new, *(able[1].intersection(rolled))})
+    for namespace, of_side, shown, keys, at_once in zip(namespaces, states, workloads, asked, rollouts, strict=True):
+        if namespace is not None and keys:
+            for key, rollout in stalled_rollouts(namespace, of_side, at_once, keys).items():
+                shown[key] = shown[key]._replace(rollout=rollout)
+
+
+def _circumstances(
+    namespace: NamespaceSimulation, states: Iterable[State], keys: Collection[Key]
+) -> dict[Key, set[Hashable]]:
+    """For each workload all that decides about its next rollout, over all ends."""
+    result: dict[Key, set[Hashable]] = {}
+    for state in states:
+        for key, decides in circumstances(namespace, state, keys):
+            result.setdefault(key, set()).add(decides)
+    return result
 
 
 def _unseen_rollouts(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -18,6 +17,7 @@ from kubectl_kres.simulate.state import (
     count,
     pods_of,
     shapes_of,
+    updated_of,
     wanted_of,
 )
 from kubectl_kres.simulate.world import Key
@@ -43,14 +43,36 @@ class StalledRollout(Struct, frozen=True):
 
 
 def stalled_rollouts(
-    namespace: NamespaceSimulation, state: State, at_once: int, known: Container[Key] = ()
-) -> Iterator[StalledRollout]:
-    """The workloads that have all their pods and would not get through a restart of them; not what is ``known``.
+    namespace: NamespaceSimulation, states: Iterable[State], at_once: int, asked: Container[Key] | None = None
+) -> dict[Key, StalledRollout]:
+    """The workloads that have all their pods and in one of the states would not get through a restart of them.
 
-    ``at_once``: so many are restarted together: each beside those others that ask for most of what is short.
+    ``at_once``: so many are restarted together: each beside those others that ask for most of what is short. ``asked``:
+    only these are restarted themselves; None: all.
     """
-    if at_once and any(limit is not None for limit in state.limits):
-        yield from _Restarts(namespace, state, at_once).stalled(known)
+    result: dict[Key, StalledRollout] = {}
+    for state in states if at_once else ():
+        if any(limit is not None for limit in state.limits):
+            left = {key for key, _ in state.workloads if key not in result and (asked is None or key in asked)}
+            result |= {item.key: item for item in _Restarts(namespace, state, at_once).stalled(left)}
+    return result
+
+
+def circumstances(namespace: NamespaceSimulation, state: State, keys: Iterable[Key]) -> Iterator[tuple[Key, Hashable]]:
+    """For each workload all that decides how far a restart of it alone comes."""
+    restarts, tables, world = _Restarts(namespace, state, 1), namespace.tables, namespace.tables.worlds[state.world]
+    busy = [workload for _, workload in restarts.busy]
+    costs = {number for workload in busy for number, _ in restarts.growth(workload)}
+    others = tuple((workload, tables.options(workload.template, world)) for workload in busy)
+    for key in keys:
+        place = state.workloads.place(key)
+        if place is None:
+            continue
+        workload = state.workloads[place][1]
+        measures = {number for number, _ in restarts.growth(workload)}
+        room = tuple((number, state.used[number], state.limits[number]) for number in sorted(measures | costs))
+        beside = () if measures.isdisjoint(costs) else others
+        yield key, (workload, tables.options(workload.template, world), room, beside)
 
 
 class _Restart(Struct, frozen=True):
@@ -66,18 +88,20 @@ class _Restart(Struct, frozen=True):
 class _Restarts:
     def __init__(self, namespace: NamespaceSimulation, state: State, at_once: int) -> None:
         self.namespace, self.tables, self.state, self.at_once = namespace, namespace.tables, state, at_once
-        self._ends: dict[frozenset[Key], tuple[End, ...]] = {}
-
-        #: What workloads without all their pods still ask for, by measure: they take what an old pod leaves.
+        self._ends: dict[frozenset[Key], tuple[State, ...]] = {}
+        #: Workloads without all their pods: they take what an old pod leaves.
+        self.busy = [state.workloads[place] for place in namespace.controllers(Kubelet()).active(state)]
+        #: What those still ask for, by measure.
         self.waiting: dict[int, int] = {}
-        for place in namespace.controllers(Kubelet()).active(state):
-            for measure, amount in self._growth(state.workloads[place][1]):
+        for _, workload in self.busy:
+            for measure, amount in self.growth(workload):
                 self.waiting[measure] = self.waiting.get(measure, 0) + amount
 
-    def stalled(self, known: Container[Key]) -> Iterator[StalledRollout]:
-        restarts = [restart for key, workload in self.state.workloads for restart in self._restarts(key, workload)]
+    def stalled(self, asked: Container[Key]) -> Iterator[StalledRollout]:
+        items = ((key, item) for key, item in self.state.workloads if self.at_once > 1 or key in asked)
+        restarts = [restart for key, workload in items for restart in self._restarts(key, workload)]
         for restart in restarts:
-            if restart.key in known:
+            if restart.key not in asked:
                 continue
             for beside in dict.fromkeys(self._groups(restart, restarts)):
                 result = self._outcome(restart, beside)
@@ -97,7 +121,7 @@ class _Restarts:
             return
         new = self._new(workload)
         if new and not (self.at_once == 1 and self._exchanges(workload, new)):
-            yield _Restart(key, workload, dict(self._growth(workload)))
+            yield _Restart(key, workload, dict(self.growth(workload)))
 
     def _new(self, workload: WorkloadState) -> list[Shape]:
         """How its new pods are stored; none if they are refused whatever room there is."""
@@ -129,8 +153,8 @@ class _Restarts:
         )
         return moves and self.state.fits(self.tables.set_cost())
 
-    def _growth(self, workload: WorkloadState) -> Iterator[tuple[int, int]]:
-        """The most that it asks for on the way, beyond what its pods use now."""
+    def growth(self, workload: WorkloadState) -> Iterator[tuple[int, int]]:
+        """The most that it asks for on the way, beyond what its pods use now, of each measure that a quota bounds."""
         world = self.tables.worlds[self.state.world]
         templates = {workload.template, *(item.template for item in getattr(workload, "sets", ()))}
         new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
@@ -161,17 +185,17 @@ class _Restarts:
 
     def _outcome(self, restart: _Restart, beside: tuple[Key, ...]) -> StalledRollout | None:
         """The worst of all ends, if the rollout does not complete in it."""
-        played = (workload for end in self._played({restart.key, *beside}) for workload in end.workloads)
-        ends = sorted((end for end in played if end.key == restart.key), key=lambda end: end.updated or 0)
-        workload, worst = restart.workload, ends[0]
-        updated, most = worst.updated or 0, ends[-1].updated or 0
-        of = workload.replicas - getattr(workload, "partition", 0)
-        if updated >= of:
+        ends = self._played({restart.key, *beside})
+        place = self.state.workloads.place(restart.key) or 0
+        counts = [updated_of(end.workloads[place][1]) for end in ends]
+        of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
+        if min(counts) >= of:
             return None
+        worst = self.namespace.reader.workload(ends[counts.index(min(counts))], place)
         messages = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
-        return StalledRollout(restart.key, updated, min(most, of), of, beside, tuple(messages))
+        return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tuple(messages))
 
-    def _played(self, keys: set[Key]) -> tuple[End, ...]:
+    def _played(self, keys: set[Key]) -> tuple[State, ...]:
         together = frozenset(keys)
         if together not in self._ends:
             state = self.state
@@ -179,7 +203,7 @@ class _Restarts:
                 if key in together:
                     state = state.having(place, workload._replace(template=self._restarted(key, workload.template)))
             ends = self.namespace.after([state], [], Kubelet(), between=False, most=_MOST)
-            self._ends[together] = tuple(self.namespace.end(end) for end in ends.states[: ends.usual])
+            self._ends[together] = ends.states[: ends.usual]
         return self._ends[together]
 
     def _restarted(self, key: Key, template: int) -> int:
