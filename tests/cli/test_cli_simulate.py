@@ -747,3 +747,11 @@ def test_a_rollout_for_what_is_not_read(kres: Kres, tmp_path: Path):
         f"simulate --demo -n shop --set quota/team:spec.hard.requests.memory=6Gi -f {tmp_path / 'change.yaml'}"
     ).out
     assert "not read" not in room
+
+
+def test_a_rollout_that_gets_room_is_better_even_if_the_next_one_has_none(kres: Kres):
+    """It was stuck before, so that nothing is lost."""
+    flags = "--demo -n checkout --set quota/team:spec.hard.requests.memory=4608Mi"
+    out = kres(f"simulate {flags}").out
+    assert out.startswith("Better:\n  checkout  Deployment/checkout  3 of 3 pods\n")
+    assert "Worse" not in out

@@ -49,8 +49,9 @@ class _Workload(NamedTuple):
 
     @property
     def rolls(self) -> bool:
-        """Whether it has its pods and would get through a rollout, as far as that was asked."""
-        return not _lacking(self.pods) and not (self.next and self.next.messages) and self.rollout is None
+        """Whether it has its pods, none of an older template, and would get through a rollout, as far as was asked."""
+        whole = not self.stalled and not _lacking(self.pods)
+        return whole and not (self.next and self.next.messages) and self.rollout is None
 
 
 class Rollouts(NamedTuple):
