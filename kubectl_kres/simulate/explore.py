@@ -46,10 +46,13 @@ class Explorer:
         #: The first workloads that were looked at, by how many they are.
         self._first: dict[int, Workloads] = {}
 
-    def ends(self, starts: Sequence[State], *, between: bool) -> Ends:
-        """``between``: also those where controllers act between two steps, or before a quota's controller does."""
+    def ends(self, starts: Sequence[State], *, between: bool, drawn: bool = True) -> Ends:
+        """``between``: also those where controllers act between two steps, or before a quota's controller does.
+
+        ``drawn``: where there are too many states some orders are drawn.
+        """
         usual, complete = self._reached(starts, self.most, between=False)
-        if not complete:
+        if drawn and not complete:
             usual = self._distinct([*usual, *self._drawn(starts)])
         if not between:
             return Ends(tuple(usual), len(usual), complete)

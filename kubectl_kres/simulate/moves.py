@@ -125,7 +125,7 @@ class Controllers:
     def deletions(self, state: State) -> tuple[State, ...]:
         """Every way in which a controller that has too many pods deletes them; empty if none has too many."""
         for place in self.active(state):
-            result = tuple(self._fewer(state, place, state.workloads[place][1]))
+            result = tuple(self.fewer(state, place))
             if result:
                 return result
         return ()
@@ -166,7 +166,9 @@ class Controllers:
             number = state.room(self.tables.shapes[shape].cost, missing) if alone and len(fitting) == 1 else 1
             yield with_pod(item.pods, shape, number, is_ready=self.kubelet.ready), shape, number
 
-    def _fewer(self, state: State, place: int, workload: WorkloadState) -> Iterator[State]:
+    def fewer(self, state: State, place: int) -> Iterator[State]:
+        """Every way in which the controllers of one workload delete pods of which there are too many."""
+        workload = state.workloads[place][1]
         if isinstance(workload, DeploymentState):
             for index, item in enumerate(workload.sets):
                 if count(item.pods) > item.wanted:

@@ -63,12 +63,13 @@ class NamespaceSimulation:
         *,
         between: bool,
         most: int = MOST_STATES,
+        drawn: bool = True,
     ) -> Ends:
-        """Every rest after the steps. ``between``, ``most``: see ``Explorer``."""
+        """Every rest after the steps. ``between``, ``most``, ``drawn``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.begin(ready=kubelet.ready)
         explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
-        return explorer.ends(fresh, between=between)
+        return explorer.ends(fresh, between=between, drawn=drawn)
 
     def controllers(self, kubelet: Kubelet) -> Controllers:
         """The controllers of the namespace over pods that fare like this."""

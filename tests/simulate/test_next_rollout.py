@@ -42,7 +42,7 @@ def test_a_rollout_alone(hard: str, surge: int, down: int, updated: int | None):
 def test_the_servers_words_are_told():
     result = stalled(1, Apply(quota(requests_cpu="2")), surging("a"))
     text = "exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=2, limited: requests.cpu=2"
-    assert result["a"].messages == (f'pods "a-*" is forbidden: {text}',)
+    assert result["a"].tell() == (f'pods "a-*" is forbidden: {text}',)
 
 
 def test_without_a_quota_every_rollout_completes():

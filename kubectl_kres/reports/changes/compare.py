@@ -30,7 +30,7 @@ from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next.autoscaling import Maximum, maxima
 from kubectl_kres.simulate.next.next_pod import Next, next_pods
-from kubectl_kres.simulate.next.next_rollout import StalledRollout, circumstances, stalled_rollouts
+from kubectl_kres.simulate.next.next_rollout import StalledRollout, circumstances, outermost, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.world import Key
 
@@ -237,7 +237,7 @@ def _circumstances(
 ) -> dict[Key, set[Hashable]]:
     """For each workload all that decides about its next rollout, over all ends."""
     result: dict[Key, set[Hashable]] = {}
-    for state in states:
+    for state in outermost(states):
         for key, decides in circumstances(namespace, state, keys):
             result.setdefault(key, set()).add(decides)
     return result
@@ -329,7 +329,7 @@ def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
     if stalled is None or told:
         return None
     beside = tuple(ObjectRef(*key, ref.namespace) for key in stalled.beside)
-    return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.messages, "")[0])
+    return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.tell(), "")[0])
 
 
 def _unpraised(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:

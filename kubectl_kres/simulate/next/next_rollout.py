@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +13,9 @@ from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
     DeploymentState,
+    JobState,
     StatefulSetState,
+    Workloads,
     WorkloadState,
     count,
     pods_of,
@@ -22,15 +25,18 @@ from kubectl_kres.simulate.state import (
 )
 from kubectl_kres.simulate.world import Key
 
-#: States that are looked at for rollouts that are under way together.
-_MOST = 2_000
+#: States that are looked at for rollouts that are under way together, and for all that are asked about in one rest, of
+#: as many as are restarted together so many times more; below the least they are not worth the time.
+_MOST, _MOST_TOGETHER, _LEAST = 2_000, 7_000, 50
+#: Rests of a namespace in which rollouts are asked about, all of them.
+_MOST_RESTS = 4
 _RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
 class StalledRollout(Struct, frozen=True):
     """A rollout that does not complete: at rest there are ``updated`` new pods of ``of``, with luck in a race ``most``.
 
-    ``beside``: the workloads whose rollouts are under way at the same time. ``messages``: the server's words to the
+    ``beside``: the workloads whose rollouts are under way at the same time. ``tell``: finds the server's words to the
     next pod.
     """
 
@@ -39,7 +45,7 @@ class StalledRollout(Struct, frozen=True):
     most: int
     of: int
     beside: tuple[Key, ...] = ()
-    messages: tuple[str, ...] = ()
+    tell: Callable[[], tuple[str, ...]] = tuple
 
 
 def stalled_rollouts(
@@ -51,28 +57,40 @@ def stalled_rollouts(
     only these are restarted themselves; None: all.
     """
     result: dict[Key, StalledRollout] = {}
-    for state in states if at_once else ():
+    for state in outermost(states) if at_once else ():
         if any(limit is not None for limit in state.limits):
             left = {key for key, _ in state.workloads if key not in result and (asked is None or key in asked)}
             result |= {item.key: item for item in _Restarts(namespace, state, at_once).stalled(left)}
     return result
 
 
+def outermost(states: Iterable[State]) -> tuple[State, ...]:
+    """Of many rests of a namespace those that rollouts are asked in: with the most and the least in use."""
+    every = tuple(states)
+    if len(every) <= _MOST_RESTS:
+        return every
+    return min(every, key=lambda state: state.used), max(every, key=lambda state: state.used)
+
+
 def circumstances(namespace: NamespaceSimulation, state: State, keys: Iterable[Key]) -> Iterator[tuple[Key, Hashable]]:
     """For each workload all that decides how far a restart of it alone comes."""
     restarts, tables, world = _Restarts(namespace, state, 1), namespace.tables, namespace.tables.worlds[state.world]
+
+    def costs(workload: WorkloadState) -> tuple[Hashable, ...]:
+        new = (tables.shapes[number] for number in tables.options(workload.template, world))
+        return tuple((shape.cost, shape.unstated) for shape in new)
+
     busy = [workload for _, workload in restarts.busy]
-    costs = {number for workload in busy for number, _ in restarts.growth(workload)}
-    others = tuple((workload, tables.options(workload.template, world)) for workload in busy)
+    short = {number for workload in busy for number, _ in restarts.growth(workload)}
+    others = tuple((workload, costs(workload)) for workload in busy)
     for key in keys:
         place = state.workloads.place(key)
         if place is None:
             continue
         workload = state.workloads[place][1]
         measures = {number for number, _ in restarts.growth(workload)}
-        room = tuple((number, state.used[number], state.limits[number]) for number in sorted(measures | costs))
-        beside = () if measures.isdisjoint(costs) else others
-        yield key, (workload, tables.options(workload.template, world), room, beside)
+        room = tuple((number, state.used[number], state.limits[number]) for number in sorted(measures | short))
+        yield key, (workload, costs(workload), room, () if measures.isdisjoint(short) else others)
 
 
 class _Restart(Struct, frozen=True):
@@ -91,6 +109,9 @@ class _Restarts:
         self._ends: dict[frozenset[Key], tuple[State, ...]] = {}
         #: Workloads without all their pods: they take what an old pod leaves.
         self.busy = [state.workloads[place] for place in namespace.controllers(Kubelet()).active(state)]
+        #: Whether one of them may give pods up.
+        self.frees = any(len([item for item in getattr(workload, "sets", ()) if item.pods]) > 1
+                         or isinstance(workload, StatefulSetState | JobState) for _, workload in self.busy)  # fmt: skip
         #: What those still ask for, by measure.
         self.waiting: dict[int, int] = {}
         for _, workload in self.busy:
@@ -104,7 +125,7 @@ class _Restarts:
             if restart.key not in asked:
                 continue
             for beside in dict.fromkeys(self._groups(restart, restarts)):
-                result = self._outcome(restart, beside)
+                result = self._outcome(restart, beside, self.at_once * _MOST_TOGETHER // len(restarts))
                 if result is not None:
                     yield result
                     break
@@ -183,28 +204,75 @@ class _Restarts:
         limit = self.state.limits[measure]
         return limit is not None and self.state.used[measure] + growth + self.waiting.get(measure, 0) > limit
 
-    def _outcome(self, restart: _Restart, beside: tuple[Key, ...]) -> StalledRollout | None:
+    def _outcome(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> StalledRollout | None:
         """The worst of all ends, if the rollout does not complete in it."""
-        ends = self._played({restart.key, *beside})
-        place = self.state.workloads.place(restart.key) or 0
-        counts = [updated_of(end.workloads[place][1]) for end in ends]
         of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
+        if not beside and self._starts_never(restart.workload):
+            return StalledRollout(restart.key, 0, 0, of, (), partial(self._told, restart, beside, 0))
+        counts = self._counts(restart, beside, most)
         if min(counts) >= of:
             return None
-        worst = self.namespace.reader.workload(ends[counts.index(min(counts))], place)
-        messages = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
-        return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tuple(messages))
+        tell = partial(self._told, restart, beside, most)
+        return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tell)
 
-    def _played(self, keys: set[Key]) -> tuple[State, ...]:
+    def _starts_never(self, workload: DeploymentState | StatefulSetState) -> bool:
+        """Whether not even the first new pod comes: it has no room, and nobody gives a pod up for it."""
+        if self.frees or not isinstance(workload, DeploymentState) or workload.recreate or workload.unavailable:
+            return False
+        return not any(self.state.admits(shape) for shape in self._new(workload))
+
+    def _counts(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
+        """How many pods are updated, in each end."""
+        ends = self._played({restart.key, *beside}, most)
+        place = ends[0].workloads.place(restart.key) or 0
+        return [updated_of(end.workloads[place][1]) for end in ends]
+
+    def _told(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
+        """The server's words to the next pod in the worst end."""
+        counts = self._counts(restart, beside, most)
+        end = self._played({restart.key, *beside}, most)[counts.index(min(counts))]
+        worst = self.namespace.reader.workload(end, end.workloads.place(restart.key) or 0)
+        return tuple(dict.fromkeys(text for refused in worst.refused for text in refused.messages))
+
+    def _played(self, keys: set[Key], most: int) -> tuple[State, ...]:
+        """The rests that the workloads come to, and those that wait for room: all others have what they want.
+
+        Two orders are followed; if they end alike, all do. ``most``: states that are looked at otherwise.
+        """
         together = frozenset(keys)
         if together not in self._ends:
-            state = self.state
-            for place, (key, workload) in enumerate(state.workloads):
-                if key in together:
-                    state = state.having(place, workload._replace(template=self._restarted(key, workload.template)))
-            ends = self.namespace.after([state], [], Kubelet(), between=False, most=_MOST)
-            self._ends[together] = ends.states[: ends.usual]
+            restarted = [self.state.workloads[self.state.workloads.place(key) or 0] for key in sorted(together)]
+            waiting = [item for item in self.busy if item[0] not in together]
+            items = [(key, item._replace(template=self._restarted(key, item.template))) for key, item in restarted]
+            state = self.state._replace(workloads=Workloads.of([*items, *waiting]))
+            orders = self._rest(state), self._rest(state, others_first=True)
+            if orders[0].workloads == orders[1].workloads or most < _LEAST:
+                self._ends[together] = orders
+            else:
+                ends = self.namespace.after([state], [], Kubelet(), between=False, most=min(most, _MOST), drawn=False)
+                self._ends[together] = ends.states if ends.complete else (*orders, *ends.states)
         return self._ends[together]
+
+    def _rest(self, state: State, *, others_first: bool = False) -> State:
+        """The rest where workloads that come first in the state go first, or those that come last."""
+        controllers, order = self.namespace.controllers(Kubelet()), range(len(state.workloads))
+        if others_first:
+            order = order[::-1]
+        #: What had nothing to do, or no room for it, since room was made last.
+        still: set[int] = set()
+        while True:
+            after = next((less for place in order for less in controllers.fewer(state, place)), None)
+            for place in order if after is None else ():
+                if place not in still:
+                    after = next(controllers.moves(state, place, alone=True), None)
+                    if after is not None:
+                        break
+                    still.add(place)
+            if after is None:
+                return state
+            if any(now < before for now, before in zip(after.used, state.used, strict=True)):
+                still.clear()
+            state = after
 
     def _restarted(self, key: Key, template: int) -> int:
         """The number of the template that kubectl rollout restart makes of it."""
