@@ -7,6 +7,8 @@ from pathlib import Path
 
 from cli.running import Kres
 
+from kubectl_kres.documents import yaml_text
+
 QUOTA = """
 apiVersion: v1
 kind: ResourceQuota
@@ -238,3 +240,28 @@ spec: {limits: [{type: Pod, max: {cpu: "4"}, min: {memory: 1Gi}}]}
     out = kres(f"explain --offline -f {written(tmp_path, bounds, deployment('a'))}").out
     assert "cpu has no limit, which the max 4 of LimitRange bounds asks for" in " ".join(out.split())
     assert "memory has no request, which the min 1Gi of LimitRange bounds asks for" in " ".join(out.split())
+
+
+def test_of_many_workloads_those_are_named_that_lack_pods(kres: Kres, tmp_path: Path):
+    names = [f"w{number:02}" for number in range(12)]
+    path = written(tmp_path, quota("requests.cpu: 6600m"), *(deployment(name, 1) for name in names))
+    assert (
+        "together: not all of it fits: w11: 0 of 1, 11 others get all their pods, quota team lacks 600m"
+        in " ".join(kres(f"explain -f {path} --offline").out.split())
+    )
+    written(tmp_path, quota("requests.cpu: 1"), *(deployment(name, 1) for name in names))
+    assert "w08: 0 of 1, 3 more lack pods, 1 other gets all its pods, quota" in " ".join(
+        kres(f"explain -f {path} --offline").out.split()
+    )
+    written(tmp_path, *(deployment(name, 1) for name in names))
+    assert "together: all of it fits: all 12 get all their pods" in kres(f"explain -f {path} --offline").out
+
+
+def test_places_of_many_objects_take_one_walk_over_their_file(kres: Kres, tmp_path: Path, monkeypatch):
+    walks = []
+    walked = yaml_text.events
+    monkeypatch.setattr(yaml_text, "events", lambda document: walks.append(1) or walked(document))
+    items = "".join(f"- {deployment(f'w{number}', 1).strip()}\n".replace("\n", "\n  ")[:-2] for number in range(9))
+    path = written(tmp_path, f"apiVersion: v1\nkind: List\nitems:\n{items}")
+    assert "together: all of it fits" in kres(f"explain -f {path} --offline").out
+    assert len(walks) == 2, "once for the values, once for all places"

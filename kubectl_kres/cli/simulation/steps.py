@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.manifest import Manifest, first_lines
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
@@ -64,11 +64,11 @@ def given_steps(
 
 
 def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[GivenStep]:
-    for manifest in ordered(read(paths, recursive=options.recursive, stdin=stdin)):
+    manifests = ordered(read(paths, recursive=options.recursive, stdin=stdin))
+    for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         which = kind_of(manifest)
         if which is not None:
             typed(manifest, which)
-        line, _ = manifest.position()
         label = f"{manifest.file}:{line}" if line else manifest.file
         name = manifest.ref.name
         if not name:
@@ -271,9 +271,9 @@ def files_of(given: Input) -> Files:
 
 
 def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
-    for manifest in ordered(given.manifests):
+    manifests = ordered(given.manifests)
+    for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         known = (kind_of(manifest) is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
         if known and manifest.metadata.get("name") and not is_helm_test(manifest.raw):
-            line, _ = manifest.position()
             raw = {**manifest.raw, "kind": called(manifest.raw)}
             yield raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
