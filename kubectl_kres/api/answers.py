@@ -137,13 +137,17 @@ def simulate(
     namespace: str = "",
     scale: Mapping[str, int] | None = None,
     delete: Sequence[str] = (),
+    rollouts: int | None = None,
 ) -> Answer[ChangeReport]:
-    """What becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``."""
+    """What becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``.
+
+    ``rollouts``: so many workloads are restarted at once afterwards, 1 if it is not given; without a change it is one.
+    """
     from kubectl_kres.api.simulating import played
     from kubectl_kres.render.changes import change_report as render
 
     space = namespace or cluster.namespace or "default"
-    report, origin = played(items, cluster, space, scale or {}, delete)
+    report, origin = played(items, cluster, space, scale or {}, delete, rollouts)
     return Answer(report, "Change", origin, lambda value, width: render.lines(value, color=False, width=width))
 
 

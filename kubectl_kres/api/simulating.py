@@ -13,7 +13,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import called
-from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.compare import Rollouts, report
 from kubectl_kres.reports.changes.followed import GivenStep, followed, remarks
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
@@ -24,16 +24,26 @@ from kubectl_kres.store.store import Origin
 
 
 def played(
-    items: Sequence[Any], cluster: Cluster, space: str, scale: Mapping[str, int], delete: Sequence[str]
+    items: Sequence[Any],
+    cluster: Cluster,
+    space: str,
+    scale: Mapping[str, int],
+    delete: Sequence[str],
+    rollouts: int | None = None,
 ) -> tuple[ChangeReport, Origin]:
     """What is different after all steps: what is deleted, then what is applied, then what is scaled.
+
+    ``rollouts``: so many workloads are restarted at once afterwards; None: one alone, and only after steps.
 
     Raises UsageError, InputError, ClusterError.
     """
     reading = cluster.reading()
     given = [*_deleted(reading, delete), *_applied(items), *_scaled(reading, scale)]
-    if not given:
-        raise UsageError("simulate needs a change: items, scale=... or delete=...")
+    if not given and not rollouts:
+        raise UsageError("simulate needs a change: items, scale=..., delete=... or rollouts=...")
+    at_once = 1 if rollouts is None else rollouts
+    if at_once < 0:
+        raise UsageError(f"{at_once} is no number of rollouts")
     spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in given)))))
     reading.fill([*namespace_needs(spaces), *pool_needs()])
     for _ in range(3):
@@ -41,7 +51,8 @@ def played(
     carried, left = followed(given, reading.store, space, lambda _kind, _version: True)
     steps = [Placed(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     ask = ask_of(reading.store, "")
-    change_report = report(carried_out(reading.store, steps, ask.server, spaces, seen=True))
+    outcome = carried_out(reading.store, steps, ask.server, spaces, seen=True)
+    change_report = report(outcome, Rollouts(at_once if given else 0, at_once))
     unseen = (*unread(reading.store, (need for need in namespace_needs(spaces) if need.required)), *left)
     notes = (*change_report.notes, *ask.assumptions, *remarks(given))
     return replace(change_report, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin

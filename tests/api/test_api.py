@@ -120,6 +120,18 @@ def test_a_change_is_played_as_by_the_command(run: Kres):
         kres.simulate(cluster=kres.demo())
 
 
+def test_rollouts_are_a_change_of_their_own():
+    def stalled(rollouts):
+        report = kres.simulate(cluster=kres.demo(), namespace="shop", rollouts=rollouts).report
+        return {one.subject.name: len(one.rollout_after.beside) for one in report.workloads}
+
+    assert stalled(1) == {"catalog": 0, "cart": 0}
+    assert stalled(3) == {"catalog": 0, "cart": 0, "recommendations": 2, "search": 2}
+    for rollouts, words in ((0, "needs a change"), (-1, "-1 is no number of rollouts")):
+        with pytest.raises(kres.KresError, match=words):
+            kres.simulate(cluster=kres.demo(), namespace="shop", rollouts=rollouts)
+
+
 def test_what_a_simulation_does_not_follow_is_named() -> None:
     metadata = {"name": "x", "namespace": "shop"}
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata}

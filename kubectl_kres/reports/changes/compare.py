@@ -65,9 +65,9 @@ _ONE = Rollouts()
 _NOTHING: Mapping[str, Collection[Key]] = {}
 
 
-def report(outcome: ChangeOutcome) -> ChangeReport:
+def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
     """What the steps of a change did."""
-    change_report = compared(outcome.before, outcome.after)
+    change_report = compared(outcome.before, outcome.after, rollouts)
     steps = tuple(map(_step, outcome.sent))
     notes = []
     if outcome.several > 1:
