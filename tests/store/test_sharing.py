@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
@@ -129,6 +130,34 @@ def test_templates_of_workloads_are_one():
     assert first.metadata.labels is second.metadata.labels
     assert first.spec.containers is second.spec.containers
     assert first.spec.volumes is second.spec.volumes
+
+
+def test_what_repeats_far_apart_is_one_as_well():
+    """A node, a class of resources, an owner's kind: what lies between is forgotten, they are not."""
+    shared = Sharing()
+    sharing._MOST, kept = 8, sharing._MOST
+    try:
+        items = [pod(f"pod-{number}", f"{number}") for number in range(40)]
+        for number, item in enumerate(items):
+            force_setattr(item.metadata, "owner_references", (OwnerReference(kind=f"Kind-{number % 2}"),))
+            force_setattr(item.spec, "node_name", "".join(["no", "de"]))
+            shared.share(item)
+    finally:
+        sharing._MOST = kept
+    first, last = items[0], items[-1]
+    assert first.spec.node_name is last.spec.node_name
+    assert first.status is last.status
+    assert first.spec.containers[0].resources.requests is last.spec.containers[0].resources.requests
+    assert items[1].metadata.owner_references is last.metadata.owner_references
+
+
+def test_a_status_that_differs_in_a_part_shares_the_rest():
+    one, other = pod("one"), pod("one")
+    force_setattr(other.status, "phase", "Failed")
+    share_with(one, other)
+    assert other.status is not one.status
+    assert other.status.container_statuses is one.status.container_statuses
+    assert other.spec is one.spec
 
 
 def test_a_container_of_a_template_is_no_other():

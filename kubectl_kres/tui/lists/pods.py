@@ -267,6 +267,12 @@ def _labels(row: PodRow) -> Mapping[str, str]:
     return row.pod.metadata.labels or {}
 
 
+def _words(row: PodRow) -> tuple[str, str, str]:
+    pod = row.pod
+    rest = f"{pod.status.qos_class} {pod.status.phase} {pod.spec.node_name}"
+    return pod.metadata.namespace, pod.metadata.name, rest
+
+
 LISTING = Listing(
     names=("pods", "pod", "po"),
     about="QoS class, requests and limits of pods, and what admission says of them today",
@@ -284,9 +290,6 @@ LISTING = Listing(
     prepare=lambda row, what: row.prepare(what),
     ready=lambda row, what: row.ready(what),
     labels=_labels,
-    words=lambda row: (
-        f"{row.pod.metadata.namespace} {row.pod.metadata.name} {row.pod.status.qos_class} "
-        f"{row.pod.status.phase} {row.pod.spec.node_name}"
-    ),
+    words=_words,
     hints=("sort-qos", "explain", "faults"),
 )

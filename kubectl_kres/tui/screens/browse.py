@@ -24,6 +24,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.matching import Selector
 from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.row_texts import RowText
 from kubectl_kres.tui.table.strips import safe
 from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.header_footer import count_text, gap_count
@@ -293,7 +294,7 @@ class Browse(TablePane):
                 return False
         return True
 
-    def _text(self, row: Any) -> str:
+    def _text(self, row: Any) -> RowText:
         if self.listing.words is not None:
             return self.listing.words(row)
         return " ".join(column.text(row) for column in self.table.columns)

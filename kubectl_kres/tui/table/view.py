@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from kubectl_kres.tui.table.matching import EVERYTHING, Matcher, RowLabels
-from kubectl_kres.tui.table.sorted_rows import Rank, RowKey, RowOrder, left
+from kubectl_kres.tui.table.row_texts import RowText, RowTexts
+from kubectl_kres.tui.table.sorted_rows import Rank, RowKey, RowOrder, Slots, left, packed
 
 __all__ = ["Faces", "Rank", "RowKey", "RowKeys", "View"]
 
@@ -19,7 +20,7 @@ _PART = 12
 class Faces(NamedTuple):
     """How a view looks at a row: its text to search, its labels, and whether it has a fault."""
 
-    text: Callable[[Any], str]
+    text: Callable[[Any], RowText]
     labels: Callable[[Any], RowLabels]
     fault: Callable[[Any], bool]
 
@@ -27,7 +28,7 @@ class Faces(NamedTuple):
 class RowKeys(Sequence[RowKey]):
     """The keys of some slots, looked up only where they are asked for."""
 
-    def __init__(self, slots: Sequence[int], keys: Sequence[RowKey]) -> None:
+    def __init__(self, slots: Slots, keys: Sequence[RowKey]) -> None:
         self._slots, self._keys = slots, keys
 
     def __len__(self) -> int:
@@ -58,21 +59,17 @@ class View(Generic[Row]):
         self.rows: dict[RowKey, Row] = {}
         self._faces = faces
         self._matcher, self._faults = EVERYTHING, False
-        self._slots: dict[RowKey, int] = {}
         self._keys: list[RowKey] = []
         self._held: list[Row] = []
-        self._texts: list[str | None] = []
-        #: Slots that have no text yet, and slots without a row, which keep what they last had.
-        self._unread: list[int] = []
+        self._texts = RowTexts(faces.text)
+        #: Slots without a row, which keep what they last had.
         self._free: list[int] = []
         #: By rank those of the first slots, as far as they were read.
         self._ahead: dict[Rank, list[Any]] = {}
         #: That of the keys, that of the lines as they are, and that of the next ones.
         self._by_key = self._by = self._next = RowOrder(self._keys)
         #: All by key, all in order, and those of them that are seen: one list where they do not differ.
-        self._base: list[int] = []
-        self._line: list[int] = []
-        self._seen: list[int] = []
+        self._base = self._line = self._seen = packed()
         #: What is to be done: rows to take in, or all of them; ranks to look at again; orders and filters to apply.
         self._dirty: dict[RowKey, None] = {}
         self._anew = self._again = self._unordered = self._unfiltered = False
@@ -139,30 +136,23 @@ class View(Generic[Row]):
 
     def place(self, key: RowKey) -> int | None:
         """The line of a key in what is seen."""
-        slot = self._slots.get(key)
+        slot = self._by_key.slot(self._base, key)
         return self._by.stands(self._seen, slot) if slot is not None else None
 
     @property
     def whole(self) -> bool:
         """Whether the texts of all rows are ready to be searched, and the ranks that they keep."""
-        return not self._unread and all(len(known) == len(self._held) for known in self._ahead.values())
+        return self._texts.whole and all(len(known) == len(self._held) for known in self._ahead.values())
 
     def read(self, most: int) -> None:
         """Makes the texts, then the ranks, of some more rows ready."""
-        if self._unread:
-            self._read(most)
+        if not self._texts.whole:
+            self._texts.read(self._held, most)
             return
         for rank, known in self._ahead.items():
             if len(known) < len(self._held):
                 known.extend(map(rank, islice(self._held, len(known), len(known) + most)))
                 return
-
-    def _read(self, most: int) -> None:
-        texts, result, text, unread = self._texts, self._held, self._faces.text, self._unread
-        some = unread[-most:]
-        del unread[-most:]
-        for slot in some:
-            texts[slot] = text(result[slot]).lower()
 
     def _ranked(self) -> bool:
         """Looks at the ranks that the order goes by; whether they are others than before."""
@@ -178,9 +168,8 @@ class View(Generic[Row]):
         """Gives each row a slot."""
         self._keys[:] = sorted(self.rows)
         self._held = list(map(self.rows.__getitem__, self._keys))
-        self._base = list(range(len(self._keys)))
-        self._slots = dict(zip(self._keys, self._base, strict=True))
-        self._texts, self._unread, self._free = [None] * len(self._keys), self._base[::-1], []
+        self._base, self._free = packed(range(len(self._keys))), []
+        self._texts.renew(len(self._keys))
         self._ahead = {rank: [] for rank in self._ahead}
         self._unordered = True
 
@@ -188,7 +177,7 @@ class View(Generic[Row]):
         """The slots of rows that went and of rows that changed, and the keys of those that came."""
         gone, changed, new = list[int](), list[int](), list[RowKey]()
         for key in self._dirty:
-            slot = self._slots.get(key)
+            slot = self._by_key.slot(self._base, key)
             if slot is None:
                 if key in self.rows:
                     new.append(key)
@@ -198,9 +187,7 @@ class View(Generic[Row]):
 
     def _hold(self, gone: Iterable[int], changed: Iterable[int], new: Iterable[RowKey]) -> list[int]:
         """Puts rows at their slots; the slots of those that came."""
-        for slot in gone:
-            del self._slots[self._keys[slot]]
-            self._free.append(slot)
+        self._free.extend(gone)
         for slot in changed:
             self._put(slot, self.rows[self._keys[slot]])
         return [self._entered(key) for key in new]
@@ -215,20 +202,16 @@ class View(Generic[Row]):
             slot = len(self._keys)
             self._keys.append(key)
             self._held.append(row)
-            self._texts.append(None)
-            self._unread.append(slot)
+            self._texts.add()
             for rank, known in self._ahead.items():
                 if len(known) == slot:
                     known.append(rank(row))
-        self._slots[key] = slot
         return slot
 
     def _put(self, slot: int, row: Row) -> None:
         """Another row at a slot."""
         self._held[slot] = row
-        if self._texts[slot] is not None:
-            self._texts[slot] = None
-            self._unread.append(slot)
+        self._texts.drop(slot)
         for rank, known in self._ahead.items():
             if slot < len(known):
                 known[slot] = rank(row)
@@ -238,10 +221,10 @@ class View(Generic[Row]):
         gone, changed, new = self._sorted_out()
         if gone:
             leaving = set(gone)
-            self._base = [slot for slot in self._base if slot not in leaving]
+            self._base = packed([slot for slot in self._base if slot not in leaving])
         came = self._hold(gone, changed, new)
         if len(came) * _PART > len(self._base):
-            self._base = sorted([*self._base, *came], key=self._keys.__getitem__)
+            self._base = packed(sorted([*self._base, *came], key=self._keys.__getitem__))
         else:
             self._base = self._by_key.entered(self._base, came)
         if self._dirty:
@@ -264,25 +247,20 @@ class View(Generic[Row]):
                 by.ranks[slot] = by.rank(self._held[slot])
         self._base = self._by_key.entered(base, came)
         self._line = by.entered(line, [*moved, *came]) if not plain else self._base
-        self._seen = by.entered(seen, self._matching([*changed, *came])) if not whole else self._line
+        self._seen = by.entered(seen, self._matching(packed([*changed, *came]))) if not whole else self._line
 
     def _places(self, *groups: Iterable[int]) -> list[int]:
         """Where slots stand in what is seen."""
         places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
         return [place for place in places if place is not None]
 
-    def _matching(self, slots: list[int]) -> list[int]:
+    def _matching(self, slots: Slots) -> Slots:
         """Those that the filter lets through."""
-        result, faces = self._held, self._faces
+        rows, faces = self._held, self._faces
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels
-            slots = [slot for slot in slots if fits(faces.labels(result[slot]))]
+            slots = packed([slot for slot in slots if fits(faces.labels(rows[slot]))])
         elif self._matcher.test is not None:
-            self._read(len(self._unread))
-            texts: list[Any] = self._texts
-            word, test = self._matcher.substring, self._matcher.test
-            if word:
-                slots = [slot for slot in slots if word in texts[slot]]
-            else:
-                slots = [slot for slot in slots if test(texts[slot])]
-        return [slot for slot in slots if faces.fault(result[slot])] if self._faults else slots
+            self._texts.read(rows)
+            slots = packed(self._texts.matching(slots, self._matcher))
+        return packed([slot for slot in slots if faces.fault(rows[slot])]) if self._faults else slots
