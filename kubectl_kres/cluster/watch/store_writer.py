@@ -18,14 +18,17 @@ ObjectKey = tuple[str, str]
 
 
 class ReaderObjects:
-    """What one reader answers for. ``owned``: its objects, kept only if it reads a part of a namespace."""
+    """What one reader answers for. ``owned``: its objects, kept only if it reads a part of a namespace.
+
+    ``missing``: those of the objects there were that a list under way has not told of so far; None: there is none.
+    """
 
     def __init__(self, reader: Reader) -> None:
         need = reader.need
         self.reader = reader
         self.whole = not (need.name or need.label_selector or need.field_selector)
         self.owned: set[ObjectKey] = set()
-        self.seen: set[ObjectKey] | None = None
+        self.missing: set[ObjectKey] | None = None
         self.faults: dict[str, None] = {}
         self.listed = False
 
@@ -70,7 +73,7 @@ class Landing:
         elif word.what == "items":
             self._items(reader_objects, word.load, store, changes)
         elif word.what == "begin":
-            reader_objects.seen = set()
+            reader_objects.missing = set(self._keys(reader_objects, store))
         elif word.what == "listed":
             self._listed(reader_objects, word.load, store, changes)
         elif word.what == "fault":
@@ -79,11 +82,12 @@ class Landing:
             self._cover(reader_objects, word.load, store, changes)
 
     def _items(self, reader_objects: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
-        assert reader_objects.seen is not None
+        missing = reader_objects.missing
+        assert missing is not None
         kind = reader_objects.reader.need.kind
         for item in items:
             key = (item.metadata.namespace, item.metadata.name)
-            reader_objects.seen.add(key)
+            missing.discard(key)
             self._put(reader_objects, kind, key, item, store, changes)
 
     def _put(
@@ -125,10 +129,9 @@ class Landing:
 
     def _listed(self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
-        seen, kind = reader_objects.seen or set(), reader_objects.reader.need.kind
-        for key in sorted(key for key in self._keys(reader_objects, store) if key not in seen):
-            self._lose(reader_objects, kind, key, store, changes)
-        reader_objects.seen = None
+        for key in sorted(reader_objects.missing or ()):
+            self._lose(reader_objects, reader_objects.reader.need.kind, key, store, changes)
+        reader_objects.missing = None
         if not reader_objects.listed:
             reader_objects.listed = True
             self._orphans(reader_objects.reader.need, store, changes)

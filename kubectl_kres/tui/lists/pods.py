@@ -32,6 +32,16 @@ _KIND = BY_KIND["Pod"]
 _TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
 
 
+class _Computed(Struct, eq=False, gc=False):
+    """What is computed of a pod. ``counted``: its amounts are. ``stamp``: the policies under which its quality is."""
+
+    amounts: PodAmounts | None = None
+    quality: Quality | None = None
+    stamp: int = -1
+    counted: bool = False
+    fault: str = ""
+
+
 class PodRow(Struct, eq=False, gc=False):
     """A pod, with what is computed of it once it is looked at.
 
@@ -40,28 +50,37 @@ class PodRow(Struct, eq=False, gc=False):
 
     _session: Session
     pod: Pod
-    _amounts: PodAmounts | None = None
-    _quality: Quality | None = None
-    _stamp: int = -1
-    _counted: bool = False
-    fault: str = ""
+    _own: _Computed | None = None
 
     @property
     def ref(self) -> ObjectRef:
         return ObjectRef("Pod", self.pod.metadata.name, self.pod.metadata.namespace)
 
     @property
+    def _computed(self) -> _Computed:
+        """Most rows are never looked at, and have none."""
+        if self._own is None:
+            self._own = _Computed()
+        return self._own
+
+    @property
+    def known(self) -> PodAmounts | None:
+        """What it counts for, as far as it was computed."""
+        return self._own.amounts if self._own is not None else None
+
+    @property
     def amounts(self) -> PodAmounts | None:
         """What it counts for; None where a quantity does not parse."""
-        if not self._counted:
-            self._amounts, self._counted = amounts(self.pod, self._session.server), True
-        return self._amounts
+        computed = self._computed
+        if not computed.counted:
+            computed.amounts, computed.counted = amounts(self.pod, self._session.server), True
+        return computed.amounts
 
     def ready(self, what: str) -> bool:
         """Whether a column, or the fault, is computed."""
         if "." in what:
-            return self._counted
-        return what not in {"why", "fault"} or self._stamp == self._session.policies
+            return self._own is not None and self._own.counted
+        return what not in {"why", "fault"} or (self._own is not None and self._own.stamp == self._session.policies)
 
     def prepare(self, what: str) -> None:
         """Compute it."""
@@ -70,14 +89,14 @@ class PodRow(Struct, eq=False, gc=False):
     @property
     def quality(self) -> Quality | None:
         """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
-        if not self.ready("fault"):
-            self._stamp = self._session.policies
-            self.fault = ""
+        computed = self._computed
+        if computed.stamp != self._session.policies:
+            computed.stamp, computed.fault = self._session.policies, ""
             try:
-                self._quality = self._session.brief.quality(Subject(self.ref, _KIND))
+                computed.quality = self._session.brief.quality(Subject(self.ref, _KIND))
             except KresError as error:
-                self._quality, self.fault = None, error.message
-        return self._quality
+                computed.quality, computed.fault = None, error.message
+        return computed.quality
 
     def amount(self, side: str, resource: str) -> str | None:
         pod_amounts = self.amounts
@@ -90,7 +109,7 @@ class PodRow(Struct, eq=False, gc=False):
         """What decides the class, or what is wrong, in a few words."""
         quality = self.quality
         if quality is None:
-            return self.fault or "a quantity does not parse"
+            return self._computed.fault or "a quantity does not parse"
         return short(quality)
 
 
@@ -102,7 +121,7 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
     of = attrgetter(side)
 
     def rank(row: PodRow) -> int | None:
-        pod_amounts = row._amounts  # noqa: SLF001, its own module; None until they are computed
+        pod_amounts = row.known
         if pod_amounts is None:
             return None
         amount = of(pod_amounts).get(resource)
