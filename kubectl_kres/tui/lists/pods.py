@@ -159,11 +159,12 @@ def _age(row: PodRow) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    # Names are lower case by rule. As their own ranks they are read without a call of Python for each row.
+    # Names are lower case by rule. As their own ranks they are read without a call of Python for each row, so quickly
+    # that they need not be known before.
     where, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
     return (
-        *(() if namespace else (Column("namespace", "NAMESPACE", where, where, lasting=True),)),
-        Column("name", "NAME", name, name, most=56, lasting=True),
+        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        Column("name", "NAME", name, name, most=56),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
         _figure("requests", "cpu", "CPU REQ"),
         _figure("limits", "cpu", "CPU LIM"),
@@ -172,7 +173,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("state", "STATE", _state, _state, _state_tone, wide=True, most=17, lasting=True),
         Column("age", "AGE", _age, _made, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
-        Column("node", "NODE", node, node, wide=True, most=24, lasting=True),
+        Column("node", "NODE", node, node, wide=True, most=24),
     )
 
 

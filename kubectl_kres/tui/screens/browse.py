@@ -448,7 +448,7 @@ class Browse(TablePane):
             self._costly = {"fault"} if self._faults else set()
             if column is not None:
                 self._costly.add(column.id)
-            rows = [row for row in self.table.view.rows.values() if not all(ready(row, what) for what in self._costly)]
+            rows = [row for _, row in self.table.view.pairs() if not all(ready(row, what) for what in self._costly)]
             self._preparing, self._behind = iter(rows), []
             self._prepare(perf_counter() + _FIRST)
 

@@ -139,8 +139,8 @@ class Table(Drawn):
         self.settle()
         self.refresh()
 
-    def replace(self, rows: Mapping[RowKey, Any]) -> None:
-        """All rows anew; the cursor stays on its key."""
+    def replace(self, rows: dict[RowKey, Any]) -> None:
+        """All rows anew, and the dictionary with them; the cursor stays on its key."""
         self.view.replace(rows)
         self._liked = []
         self.settle()
@@ -318,9 +318,9 @@ class Table(Drawn):
         room = self._laid - _MARGIN - 1
         if not self._liked or len(self._liked) != len(self.columns):
             # Rows that a filter hides count, too: it goes, and the widths stay.
-            rows = self.view.rows
-            seen = (rows[key] for key in self.view.keys[: _MEASURED // 2])
-            self._liked = natural(self.columns, chain(seen, islice(rows.values(), _MEASURED // 2)))
+            rows = (row for _, row in self.view.pairs())
+            seen = filter(None, map(self.view.rows.get, self.view.keys[: _MEASURED // 2]))
+            self._liked = natural(self.columns, chain(seen, islice(rows, _MEASURED // 2)))
         if self.sorted_by is not None:
             # The arrow of the sort needs a cell of its own.
             at = next((at for at, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)

@@ -47,16 +47,37 @@ class RowKeys(Sequence[RowKey]):
         return map(self._keys.__getitem__, self._slots)
 
 
+#: In the place of a row that has gone.
+_GONE: Any = object()
+
+
+class Rows(Mapping[RowKey, Row]):
+    """The rows of a view by key, as of the last change of them."""
+
+    def __init__(self, view: View[Row]) -> None:
+        self._view = view
+
+    def __getitem__(self, key: RowKey) -> Row:
+        return self._view.row(key)
+
+    def __len__(self) -> int:
+        return self._view.count
+
+    def __iter__(self) -> Iterator[RowKey]:
+        return (key for key, _ in self._view.pairs())
+
+
 class View(Generic[Row]):
     """Rows by key. ``keys``: those that are seen, in order, as of the last ``settle``.
 
     Without a sort rows stand in the order of their keys; a sort is stable over that. Each row has a number, its slot:
     what is known of it stands at that place of a list, and orders are lists of slots, since both are quick to go
-    through. What changed is worked into these lists by ``settle``; until then they are as they were.
+    through. What changed is worked into these lists by ``settle``; until then they are as they were. There is no table
+    of rows by key: a key is found in the order of keys, by halving.
     """
 
     def __init__(self, faces: Faces) -> None:
-        self.rows: dict[RowKey, Row] = {}
+        self._count = 0
         self._faces = faces
         self._matcher, self._faults = EVERYTHING, False
         self._keys: list[RowKey] = []
@@ -70,28 +91,78 @@ class View(Generic[Row]):
         self._by_key = self._by = self._next = RowOrder(self._keys)
         #: All by key, all in order, and those of them that are seen: one list where they do not differ.
         self._base = self._line = self._seen = packed()
-        #: What is to be done: rows to take in, or all of them; ranks to look at again; orders and filters to apply.
-        self._dirty: dict[RowKey, None] = {}
-        self._anew = self._again = self._unordered = self._unfiltered = False
+        #: What is to be done: all rows anew; some to take in, with the slots of those that have one; ranks to look at
+        #: again; orders and filters to apply.
+        self._anew: dict[RowKey, Row] | None = None
+        self._dirty: dict[RowKey, tuple[int | None, Row]] = {}
+        self._again = self._unordered = self._unfiltered = False
         self._narrowed = False
 
     @property
     def keys(self) -> RowKeys:
         return RowKeys(self._seen, self._keys)
 
-    def replace(self, rows: Mapping[RowKey, Row]) -> None:
-        """All rows anew."""
-        self.rows = dict(rows)
+    @property
+    def rows(self) -> Mapping[RowKey, Row]:
+        return Rows(self)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._anew) if self._anew is not None else self._count
+
+    def row(self, key: RowKey) -> Row:
+        """Raises KeyError."""
+        if (row := self._found(key)[1]) is _GONE:
+            raise KeyError(key)
+        return row
+
+    def _found(self, key: RowKey) -> tuple[int | None, Row]:
+        """The slot of a key, if it has one, and its row, or ``_GONE``."""
+        if self._anew is not None:
+            return None, self._anew.get(key, _GONE)
+        waiting = self._dirty.get(key)
+        if waiting is not None:
+            return waiting
+        slot = self._by_key.slot(self._base, key)
+        return slot, self._held[slot] if slot is not None else _GONE
+
+    def pairs(self) -> Iterator[tuple[RowKey, Row]]:
+        """All rows, each with its key: in the order of keys, but what came last at the end."""
+        if self._anew is not None:
+            yield from self._anew.items()
+            return
+        keys, held, dirty = self._keys, self._held, self._dirty
+        for slot in self._base:
+            key = keys[slot]
+            row = dirty[key][1] if key in dirty else held[slot]
+            if row is not _GONE:
+                yield key, row
+        for key, (at, row) in dirty.items():
+            if at is None and row is not _GONE:
+                yield key, row
+
+    def replace(self, rows: dict[RowKey, Row]) -> None:
+        """All rows anew. The dictionary is the view's from now on."""
+        self._anew = rows
         self._dirty.clear()
-        self._anew = True
 
     def update(self, changed: Mapping[RowKey, Row], gone: Iterable[RowKey] = ()) -> None:
         """Rows that came or changed, and rows that went; what is in both is gone."""
-        self.rows.update(changed)
-        self._dirty.update(dict.fromkeys(changed))
+        if self._anew is not None:
+            self._anew.update(changed)
+            for key in gone:
+                self._anew.pop(key, None)
+            return
+        for key, row in changed.items():
+            slot, before = self._found(key)
+            self._count += before is _GONE
+            self._dirty[key] = slot, row
         for key in gone:
-            if self.rows.pop(key, None) is not None:
-                self._dirty[key] = None
+            slot, before = self._found(key)
+            if before is not _GONE:
+                self._count -= 1
+                self._dirty[key] = slot, _GONE
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
         """See only what matches; ``faults``: and has a fault."""
@@ -115,11 +186,12 @@ class View(Generic[Row]):
 
     def settle(self) -> bool:
         """Brings ``keys`` up to date; whether there was anything to do."""
-        if not (self._anew or self._dirty or self._again or self._unordered or self._unfiltered):
+        anew = self._anew is not None
+        if not (anew or self._dirty or self._again or self._unordered or self._unfiltered):
             return False
-        if self._anew or len(self._free) > len(self.rows):
+        if anew or len(self._free) > self._count:
             self._number()
-        elif self._unordered or len(self._dirty) * _PART > len(self.rows):
+        elif self._unordered or len(self._dirty) * _PART > self._count:
             self._take_in()
         elif self._dirty:
             self._work_in()
@@ -131,7 +203,7 @@ class View(Generic[Row]):
         if self._unordered or self._unfiltered:
             self._seen = self._matching(self._seen if self._narrowed else self._line)
         self._dirty = {}
-        self._anew = self._again = self._unordered = self._unfiltered = self._narrowed = False
+        self._again = self._unordered = self._unfiltered = self._narrowed = False
         return True
 
     def place(self, key: RowKey) -> int | None:
@@ -166,34 +238,36 @@ class View(Generic[Row]):
 
     def _number(self) -> None:
         """Gives each row a slot."""
-        self._keys[:] = sorted(self.rows)
-        self._held = list(map(self.rows.__getitem__, self._keys))
+        rows = dict(self.pairs()) if self._anew is None else self._anew
+        self._keys[:] = sorted(rows)
+        self._held = list(map(rows.__getitem__, self._keys))
+        self._anew, self._count = None, len(rows)
         self._base, self._free = packed(range(len(self._keys))), []
         self._texts.renew(len(self._keys))
         self._ahead = {rank: [] for rank in self._ahead}
         self._unordered = True
 
-    def _sorted_out(self) -> tuple[list[int], list[int], list[RowKey]]:
-        """The slots of rows that went and of rows that changed, and the keys of those that came."""
-        gone, changed, new = list[int](), list[int](), list[RowKey]()
-        for key in self._dirty:
-            slot = self._by_key.slot(self._base, key)
+    def _sorted_out(self) -> tuple[list[int], dict[int, Row], dict[RowKey, Row]]:
+        """The slots of rows that went, those of rows that changed with them, and rows that came."""
+        gone, changed, new = list[int](), dict[int, Row](), dict[RowKey, Row]()
+        for key, (slot, row) in self._dirty.items():
             if slot is None:
-                if key in self.rows:
-                    new.append(key)
+                if row is not _GONE:
+                    new[key] = row
+            elif row is _GONE:
+                gone.append(slot)
             else:
-                (changed if key in self.rows else gone).append(slot)
+                changed[slot] = row
         return gone, changed, new
 
-    def _hold(self, gone: Iterable[int], changed: Iterable[int], new: Iterable[RowKey]) -> list[int]:
+    def _hold(self, gone: Iterable[int], changed: Mapping[int, Row], new: Mapping[RowKey, Row]) -> list[int]:
         """Puts rows at their slots; the slots of those that came."""
         self._free.extend(gone)
-        for slot in changed:
-            self._put(slot, self.rows[self._keys[slot]])
-        return [self._entered(key) for key in new]
+        for slot, row in changed.items():
+            self._put(slot, row)
+        return [self._entered(key, row) for key, row in new.items()]
 
-    def _entered(self, key: RowKey) -> int:
-        row = self.rows[key]
+    def _entered(self, key: RowKey, row: Row) -> int:
         if self._free:
             slot = self._free.pop()
             self._keys[slot] = key
@@ -234,7 +308,7 @@ class View(Generic[Row]):
         """Few changes: each is taken out of the lists where it stood, and put in where it belongs."""
         by, plain, whole = self._by, self._line is self._base, self._seen is self._line
         gone, changed, new = self._sorted_out()
-        ranks = {slot: by.rank(self.rows[self._keys[slot]]) for slot in changed} if by.rank is not None else {}
+        ranks = {slot: by.rank(row) for slot, row in changed.items()} if by.rank is not None else {}
         moved = [slot for slot, rank in ranks.items() if rank != by.ranks[slot]]
         # Where they stood is found by what was.
         base = left(self._base, [self._by_key.find(self._base, slot) for slot in gone])
