@@ -118,8 +118,32 @@ class Sharing:
                 self._share(item, names)
 
 
+class Siblings:
+    """The object that came last of those whose names one maker generated: the next one is like it, however late."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+
+    def share(self, item: Any) -> None:
+        """Puts parts of the last one in the place of equal ones."""
+        other = self._last.get(item.metadata.generate_name)
+        if other is not None and type(other) is type(item):
+            share_with(other, item)
+
+    def came(self, item: Any) -> None:
+        """It is the last one now."""
+        if item.metadata.generate_name:
+            self._last[item.metadata.generate_name] = item
+
+    def gone(self, item: Any) -> None:
+        """It is not kept for the sake of others."""
+        maker = item.metadata.generate_name
+        if self._last.get(maker) is item:
+            del self._last[maker]
+
+
 def share_with(before: Any, item: Any) -> None:
-    """Puts parts of an object that ``item`` takes the place of in the place of equal ones.
+    """Puts parts of an object that ``item`` takes the place of, or is like, in the place of equal ones.
 
     Both are a server's, which writes all quantities as texts.
     """

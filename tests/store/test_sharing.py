@@ -23,7 +23,7 @@ from kubectl_kres.model.pod import (
 )
 from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.store import sharing
-from kubectl_kres.store.sharing import Sharing, share_with
+from kubectl_kres.store.sharing import Sharing, Siblings, share_with
 
 # Python takes true for 1, and so would compare requests of them.
 lists = st.one_of(
@@ -149,6 +149,24 @@ def test_what_repeats_far_apart_is_one_as_well():
     assert first.status is last.status
     assert first.spec.containers[0].resources.requests is last.spec.containers[0].resources.requests
     assert items[1].metadata.owner_references is last.metadata.owner_references
+
+
+def test_a_new_pod_is_like_the_last_one_of_its_maker_however_late_it_comes():
+    first, second, third = (pod(name) for name in ("web-1", "web-2", "web-3"))
+    for item in (first, second, third):
+        force_setattr(item.metadata, "generate_name", "".join(["we", "b-"]))
+    siblings = Siblings()
+    siblings.share(first)
+    siblings.came(first)
+    siblings.share(second)
+    siblings.came(second)
+    assert second.spec.containers is first.spec.containers
+    assert second.metadata.generate_name is first.metadata.generate_name
+    assert second.metadata.name == "web-2"
+    siblings.gone(first)
+    siblings.gone(second)
+    siblings.share(third)
+    assert third.spec.containers is not first.spec.containers
 
 
 def test_a_status_that_differs_in_a_part_shares_the_rest():

@@ -11,7 +11,7 @@ from kubectl_kres.cluster.watch.need_reader import Reader
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.sharing import share_with
+from kubectl_kres.store.sharing import Siblings, share_with
 from kubectl_kres.store.store import Store
 
 ObjectKey = tuple[str, str]
@@ -46,6 +46,7 @@ class Landing:
         self._held: dict[Reader, ReaderObjects] = {}
         #: Objects that are read by name in more detail than lists have.
         self._detailed: dict[tuple[str, ObjectKey], Reader] = {}
+        self._siblings = Siblings()
 
     def open(self, reader: Reader) -> None:
         """Words of this reader are heard from now on."""
@@ -102,6 +103,9 @@ class Landing:
             return
         if before is not None:
             share_with(before, item)
+        else:
+            self._siblings.share(item)
+        self._siblings.came(item)
         store.add(kind, item)
         changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
 
@@ -125,7 +129,7 @@ class Landing:
     def _lose(self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         reader_objects.owned.discard(key)
         if reader_objects.whole or not self._covered(kind, key):
-            _take(kind, key, store, changes)
+            self._take(kind, key, store, changes)
 
     def _listed(self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
@@ -178,7 +182,13 @@ class Landing:
 
     def _drop(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         if not self._covered(kind, key):
-            _take(kind, key, store, changes)
+            self._take(kind, key, store, changes)
+
+    def _take(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+        item = store.get(kind, key[1], key[0])
+        if item is not None and store.remove(kind, key[1], key[0]):
+            self._siblings.gone(item)
+            changes.take(ObjectRef(kind, key[1], key[0]))
 
     def _covered(self, kind: str, key: ObjectKey) -> bool:
         return any(
@@ -189,8 +199,3 @@ class Landing:
 
 def _version(item: Any) -> str:
     return str(item.metadata.resource_version)
-
-
-def _take(kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
-    if store.remove(kind, key[1], key[0]):
-        changes.take(ObjectRef(kind, key[1], key[0]))
