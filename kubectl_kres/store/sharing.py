@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from sys import intern
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,37 +26,41 @@ _MOST = 4_000
 
 
 class _Names(NamedTuple):
-    """Fields of a struct that are worth sharing: those with texts, and others."""
+    """Fields of a struct that are worth sharing: texts of which there are few in all, other texts, and other parts."""
 
+    few: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
 
-_ITEM, _POD = _Names(("kind", "api_version")), _Names(("kind", "api_version"), ("status",))
+_ITEM = _Names(("kind", "api_version"))
+_POD = _Names(_ITEM.few, (), ("status",))
 _METADATA = _Names(
-    ("namespace", "generate_name", "creation_timestamp"), ("labels", "annotations", "owner_references")
+    ("namespace",), ("generate_name", "creation_timestamp"), ("labels", "annotations", "owner_references")
 )
 _SPEC = _Names(
     ("node_name", "restart_policy", "priority_class_name", "preemption_policy"),
+    (),
     ("containers", "init_containers", "affinity"),
 )
-_STATUS = _Names(("phase", "qos_class"), ("conditions", "container_statuses", "init_container_statuses"))
-_WORKLOAD = _Names((), ("selector", "strategy", "update_strategy"))
-_TEMPLATE = _Names((), ("labels", "annotations"))
+_STATUS = _Names(("phase", "qos_class"), (), ("conditions", "container_statuses", "init_container_statuses"))
+_WORKLOAD = _Names(parts=("selector", "strategy", "update_strategy"))
+_TEMPLATE = _Names(parts=("labels", "annotations"))
 _OF_TEMPLATE = _Names(
-    ("restart_policy", "priority_class_name", "service_account_name", "scheduler_name"),
+    ("restart_policy", "priority_class_name", "scheduler_name"),
+    ("service_account_name",),
     ("containers", "init_containers", "affinity", "security_context", "volumes", "node_selector", "tolerations"),
 )
-_CONTAINER = _Names(("name", "image"), ("resources", "resize_policy"))
+_CONTAINER = _Names((), ("name", "image"), ("resources", "resize_policy"))
 _PROBES = ("liveness_probe", "readiness_probe", "startup_probe")
 #: The same of what parts consist of.
 _WITHIN: Mapping[type, _Names] = {
     PodStatus: _STATUS,
     Container: _CONTAINER,
-    DetailedContainer: _Names(_CONTAINER.texts, (*_CONTAINER.parts, "ports", "security_context", *_PROBES)),
-    ContainerStatus: _Names(("name",), ("resources", "allocated_resources", "state", "last_state")),
-    ResourceRequirements: _Names((), ("limits", "requests")),
-    OwnerReference: _Names(("kind", "name", "uid", "api_version")),
+    DetailedContainer: _Names((), _CONTAINER.texts, (*_CONTAINER.parts, "ports", "security_context", *_PROBES)),
+    ContainerStatus: _Names((), ("name",), ("resources", "allocated_resources", "state", "last_state")),
+    ResourceRequirements: _Names(parts=("limits", "requests")),
+    OwnerReference: _Names(("kind", "api_version"), ("name", "uid")),
     Condition: _Names(("type", "status", "reason")),
 }
 
@@ -92,6 +97,9 @@ class Sharing:
 
     def _share(self, holder: Any, names: _Names) -> None:
         """Parts are compared by their text: Python takes 1 for true."""
+        for name in names.few:
+            if text := getattr(holder, name):
+                force_setattr(holder, name, intern(text))
         for name in names.texts:
             if text := getattr(holder, name):
                 force_setattr(holder, name, self._texts.kept(text, text))
@@ -152,7 +160,7 @@ def share_with(before: Any, item: Any) -> None:
         if part is not None and getattr(item, name, None) == part:
             force_setattr(item, name, part)
     for (old, names), (new, _) in zip(_replaceable(before), _replaceable(item), strict=False):
-        for name in (*names.texts, *names.parts):
+        for name in (*names.few, *names.texts, *names.parts):
             part, result = getattr(new, name), getattr(old, name)
             if part is result:
                 continue

@@ -102,9 +102,9 @@ def test_what_takes_the_place_of_an_object_is_what_it_was(old, new):
 
 def pod(name: str, turn: str = "1") -> Pod:
     text = f"""{{"kind": "Pod", "apiVersion": "v1",
-        "metadata": {{"name": "{name}", "namespace": "shop", "labels": {{"app": "web"}},
+        "metadata": {{"name": "{name}", "namespace": "shop", "generateName": "web-", "labels": {{"app": "web"}},
             "annotations": {{"turn": "turn {turn}", "kept": "as it is"}}}},
-        "spec": {{"containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
+        "spec": {{"nodeName": "node", "containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
         "status": {{"conditions": [{{"type": "PodScheduled", "status": "False"}}], "containerStatuses": [
             {{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}, "state": {{"running": {{}}}}}}]}}}}"""
     return msgspec.json.decode(text, type=Pod)
@@ -140,7 +140,6 @@ def test_what_repeats_far_apart_is_one_as_well():
         items = [pod(f"pod-{number}", f"{number}") for number in range(40)]
         for number, item in enumerate(items):
             force_setattr(item.metadata, "owner_references", (OwnerReference(kind=f"Kind-{number % 2}"),))
-            force_setattr(item.spec, "node_name", "".join(["no", "de"]))
             shared.share(item)
     finally:
         sharing._MOST = kept
@@ -153,8 +152,6 @@ def test_what_repeats_far_apart_is_one_as_well():
 
 def test_a_new_pod_is_like_the_last_one_of_its_maker_however_late_it_comes():
     first, second, third = (pod(name) for name in ("web-1", "web-2", "web-3"))
-    for item in (first, second, third):
-        force_setattr(item.metadata, "generate_name", "".join(["we", "b-"]))
     siblings = Siblings()
     siblings.share(first)
     siblings.came(first)

@@ -103,7 +103,7 @@ class Landing:
             return
         if before is not None:
             share_with(before, item)
-        else:
+        if before is None or getattr(item, "status", None) is not getattr(before, "status", None):
             self._siblings.share(item)
         self._siblings.came(item)
         store.add(kind, item)
