@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
@@ -34,6 +36,9 @@ class Prompt(Input):
         &:focus { border: none; background: $background; background-tint: transparent; }
     }
     """
+
+    #: The line is as long as there is room, whatever stands in it.
+    virtual_size = Reactive(Size(0, 0), layout=False)
 
     class Typed(Message):
         """The text changed."""
