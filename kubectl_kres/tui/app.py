@@ -87,6 +87,8 @@ class Kres(App[None]):
         self._said: Line = ()
         self._wanted: object = None
         self._purpose: Purpose = "command"
+        #: The filter that was typed and is not applied yet.
+        self._sought: str | None = None
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
         self._tries: tuple[whatif.TypedNumber, ...] = ()
@@ -544,9 +546,19 @@ class Kres(App[None]):
         if event.purpose == "filter" and self.pane is not None:
             # What was wrong with half of it need not be wrong with the whole.
             self._said = ()
-            self.pane.filter(event.text)
+            # The letter is drawn before rows are chosen by it: of a hundred thousand that takes its time.
+            waits, self._sought = self._sought is not None, event.text
+            if not waits:
+                self.call_after_refresh(self._seek)
+
+    def _seek(self) -> None:
+        """Chooses rows by what was typed until now."""
+        text, self._sought = self._sought, None
+        if text is not None and self.pane is not None:
+            self.pane.filter(text)
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        self._seek()
         self._typed()
         if event.purpose == "command":
             self.action_run(event.text)
@@ -581,6 +593,7 @@ class Kres(App[None]):
         self.say(f"context {safe(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
+        self._sought = None
         if event.purpose == "filter" and self.pane is not None:
             self.pane.filter("")
         self._typed()
