@@ -65,6 +65,24 @@ def test_filter_as_you_type_and_escape_clears_it_before_it_goes_back():
     assert shown.splitlines()[1].strip() == "overview"
 
 
+def test_of_letters_that_come_at_once_rows_are_chosen_by_the_last(monkeypatch):
+    app, asked = demo("pods -A"), []
+
+    async def act(pilot):
+        assert app.pane is not None
+        chosen = app.pane.filter
+        monkeypatch.setattr(app.pane, "filter", lambda text: (asked.append(text), chosen(text)))
+        for text in ("s", "sh", "sho"):
+            app.post_message(Prompt.Typed("filter", text))
+        await settled(pilot)
+        app.post_message(Prompt.Typed("filter", "shop"))
+        app.post_message(Prompt.Entered("filter", "shop"))
+        await settled(pilot)
+
+    drive(app, act=act)
+    assert asked == ["sho", "shop"]
+
+
 @pytest.mark.parametrize(
     ("filtered", "count"), [("!batch", 37), ("^shop .*search", 2), ("-f ssrch", 2), ("-l app=cart", 2)]
 )
