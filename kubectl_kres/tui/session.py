@@ -90,7 +90,7 @@ class Session:
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
         self._brief: QosAnswers | None = None
-        self._made: dict[tuple[str, ...], tuple[tuple[int, ...], Any]] = {}
+        self._made: dict[tuple[Any, tuple[str, ...]], tuple[tuple[int, ...], Any]] = {}
 
     @property
     def server(self) -> Server:
@@ -127,9 +127,9 @@ class Session:
     def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
         """What is made of all objects of some kinds, made anew only once one of them has changed."""
         stamp = self.store.revision(*kinds)
-        outcome = self._made.get(kinds)
+        outcome = self._made.get((make, kinds))
         if outcome is None or outcome[0] != stamp:
-            outcome = self._made[kinds] = (stamp, make(self.store))
+            outcome = self._made[make, kinds] = (stamp, make(self.store))
         result: T = outcome[1]
         return result
 

@@ -24,6 +24,8 @@ class RowTexts:
         self._own: list[str | None] = []
         self._after: list[str] = []
         self._unread = array("I")
+        #: Slots whose texts may be others by now; until they are made anew they are as they were.
+        self._aged = array("I")
         #: Common parts in lower case, by what rows say; among them all that stand before or after.
         self._lowered: dict[str, str] = {}
         self._most = _MOST
@@ -31,12 +33,16 @@ class RowTexts:
     @property
     def whole(self) -> bool:
         """Whether all are made."""
-        return not self._unread
+        return not self._unread and not self._aged
 
     def renew(self, count: int) -> None:
         """Other rows at all slots, so many of them."""
         self._before, self._own, self._after = [""] * count, [None] * count, [""] * count
-        self._unread = array("I", range(count - 1, -1, -1))
+        self._unread, self._aged = array("I", range(count - 1, -1, -1)), array("I")
+
+    def age(self) -> None:
+        """Has all made anew, while the older ones serve."""
+        self._aged = array("I", range(len(self._own) - 1, -1, -1))
 
     def add(self) -> None:
         """One more slot."""
@@ -52,20 +58,23 @@ class RowTexts:
             self._unread.append(slot)
 
     def read(self, rows: Sequence[Any], most: int | None = None) -> None:
-        """Makes those of so many slots more, of all if ``most`` is None. ``rows``: by slot."""
-        some = self._unread[-most:] if most is not None else self._unread
-        self._unread = self._unread[: len(self._unread) - len(some)]
-        text, before, own, after = self._text, self._before, self._own, self._after
+        """Makes those of so many slots more; if ``most`` is None, of all that have none. ``rows``: by slot."""
+        waiting = self._unread if self._unread or most is None else self._aged
+        some = waiting[-most:] if most is not None else waiting[:]
+        del waiting[len(waiting) - len(some) :]
         for slot in some:
-            parts = text(rows[slot])
-            if isinstance(parts, str):
-                own[slot] = parts.lower()
-                continue
-            first, name, last = parts
-            lowered = name.lower()
-            # Most names are of lower case: then the row's own text is kept, and not a second one.
-            own[slot] = name if lowered == name else lowered
-            before[slot], after[slot] = self._shared(first), self._shared(last)
+            self._make(slot, rows[slot])
+
+    def _make(self, slot: int, row: Any) -> None:
+        parts = self._text(row)
+        if isinstance(parts, str):
+            self._own[slot] = parts.lower()
+            return
+        first, name, last = parts
+        lowered = name.lower()
+        # Most names are of lower case: then the row's own text is kept, and not a second one.
+        self._own[slot] = name if lowered == name else lowered
+        self._before[slot], self._after[slot] = self._shared(first), self._shared(last)
 
     def _shared(self, part: str) -> str:
         lowered = self._lowered.get(part)

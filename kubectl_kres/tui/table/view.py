@@ -166,8 +166,8 @@ class View(Generic[Row]):
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
         """See only what matches; ``faults``: and has a fault."""
-        # What the wider filter hid, the narrower one hides too.
-        narrower = matcher.narrows(self._matcher) and faults == self._faults
+        # What the wider filter hid, the narrower one hides too; faults come to be known.
+        narrower = matcher.narrows(self._matcher) and not faults and not self._faults
         self._narrowed = narrower and (self._narrowed or not self._unfiltered)
         self._matcher, self._faults = matcher, faults
         self._unfiltered = True
@@ -225,6 +225,19 @@ class View(Generic[Row]):
             if len(known) < len(self._held):
                 known.extend(map(rank, islice(self._held, len(known), len(known) + most)))
                 return
+
+    def age(self) -> None:
+        """The texts of all rows may be others by now: they are made anew by ``read``."""
+        self._texts.age()
+
+    def rematch(self) -> None:
+        """Has the filter look again at all rows."""
+        self._unfiltered, self._narrowed = True, False
+
+    @property
+    def waiting(self) -> int:
+        """How many changes the next ``settle`` will work in."""
+        return len(self._dirty)
 
     def _ranked(self) -> bool:
         """Looks at the ranks that the order goes by; whether they are others than before."""
