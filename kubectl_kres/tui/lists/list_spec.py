@@ -37,8 +37,8 @@ class Listing(Struct, frozen=True):
     scoped: it is of one namespace, if one was chosen. sums: it shows pods added up.
     also: what is read, too, as far as that is known by now. absent: what it means that the server has no such kind.
     owner: what a row belongs to. several: what rows are called; empty: as the list is.
-    fault: whether a row has one, as far as it was computed; absent: by its sign. late: what rows say depends on other rows,
-    and this is whether they tell of a moment ago.
+    fault: whether a row has one, as far as it was computed; absent: by its sign. late: what a row says depends on
+    others, and this is whether they tell of a moment ago.
     part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
