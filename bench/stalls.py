@@ -5,8 +5,8 @@
 
 The loop stands still between two looks at what it waits for.  Of what lasts longer than a tenth of a second a second
 thread notes the line of the main thread.  Wall clock and CPU time are told apart: where other programs take the
-processor away, a stall has much of the one and little of the other.  Of each capital that is typed it notes how much CPU
-the main thread takes from its arrival until the letter is written to the terminal, which load does not change.
+processor away, a stall has much of the one and little of the other.  Of each capital that is typed it notes how much
+CPU the main thread takes from its arrival until the letter is written to the terminal, which load does not change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Watch:
         self.all = [0.0, 0.0]
         self.paused = 0.0
         self.busy = 0.0
-        #: Capitals that are not painted yet, with the CPU time of the main thread when they came; seconds of the others.
+        #: Capitals that are not painted yet, with the CPU time of the main thread when they came; seconds of others.
         self.typed: dict[str, float] = {}
         self.keys: list[float] = []
         self.clock = time.pthread_getcpuclockid(self.main or 0)

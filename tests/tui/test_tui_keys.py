@@ -71,9 +71,9 @@ def test_of_letters_that_come_at_once_rows_are_chosen_by_the_last(monkeypatch):
     async def act(pilot):
         assert app.pane is not None
         chosen = app.pane.filter
-        monkeypatch.setattr(app.pane, "filter", lambda text: (asked.append(text), chosen(text)))
-        for text in ("s", "sh", "sho"):
-            app.post_message(Prompt.Typed("filter", text))
+        monkeypatch.setattr(app.pane, "filter", lambda words: (asked.append(words), chosen(words)))
+        for words in ("s", "sh", "sho"):
+            app.post_message(Prompt.Typed("filter", words))
         await settled(pilot)
         app.post_message(Prompt.Typed("filter", "shop"))
         app.post_message(Prompt.Entered("filter", "shop"))
