@@ -15,7 +15,7 @@ from kubectl_kres.tui.session import Session
 
 KINDS = ("ResourcePool", "ResourcePoolClaim")
 #: Seconds from which a look at all claims takes long, and how many times as long the next one waits.
-_LONG, _TIMES = 0.05, 10
+_LONG, _TIMES = 0.05, 5
 #: Reports that are kept: those of the rows that are seen, and some more.
 _KEPT = 500
 
@@ -37,14 +37,18 @@ class RowScene:
         self._reports: dict[tuple[str, str], tuple[ResourcePoolClaim, ClaimReport]] = {}
         self._whole: tuple[ResourcePoolClaim, ClaimReport | None] | None = None
 
-    def outdated(self, session: Session) -> bool:
-        """Whether something has changed since they were looked at."""
+    def late(self, session: Session) -> bool:
+        """Whether something has changed since they were looked at, and it is not time yet for another look."""
+        self.look(session)
+        return self._outdated(session)
+
+    def _outdated(self, session: Session) -> bool:
         return self._stamp != session.store.revision(*KINDS)
 
     def look(self, session: Session) -> Claims:
         """All of them, looked at anew if it is time."""
         rested = perf_counter() - self._made >= _TIMES * self._cost
-        if self._claims is None or (rested and self.outdated(session)):
+        if self._claims is None or (rested and self._outdated(session)):
             began = thread_time()
             scene = scene_of(session)
             # What any row asks for.

@@ -231,13 +231,13 @@ class Browse(TablePane):
         """Draws again what is seen: what rows say depends on objects of other kinds, or on other rows, too."""
         self._aging, self._aged = None, False
         late = self.listing.late
-        if late is not None:
+        if late is not None and late(self.session):
+            self._aging = self.set_timer(_PATIENCE, self._age)
+        elif late is not None:
             self.table.view.age()
             self._compute(self.table.sorted_by, 0.0)
         self.table.refresh()
         self._show()
-        if late is not None and late(self.session):
-            self._aging = self.set_timer(_PATIENCE, self._age)
 
     def _settle(self) -> None:
         now = perf_counter()
@@ -278,11 +278,17 @@ class Browse(TablePane):
             self._preparing, self._behind = iter(self._behind), []
         if self._preparing is not None:
             self._prepare(end)
-        if self._making is None and not view.whole:
+        reads = not view.whole and self._making is None and not self._early
+        if reads:
             self._read(end)
-        left = self._making is not None or self._preparing is not None or not view.whole
+        left = self._making is not None or self._preparing is not None or (reads and not view.whole)
         if left and self._going is None and self.is_mounted:
             self._going = self.set_timer(_BREATH, self._go_again)
+
+    @property
+    def _early(self) -> bool:
+        """Whether what rows say of each other will be something else in a moment, since they are still read."""
+        return self.listing.late is not None and any(self.session.loading(self.listing.needs(self._namespace)))
 
     def _go_again(self) -> None:
         self._going = None

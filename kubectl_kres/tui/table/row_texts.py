@@ -41,8 +41,8 @@ class RowTexts:
         self._unread, self._aged = array("I", range(count - 1, -1, -1)), array("I")
 
     def age(self) -> None:
-        """Has all made anew, while the older ones serve."""
-        self._aged = array("I", range(len(self._own) - 1, -1, -1))
+        """Has all that are made made anew, while the older ones serve."""
+        self._aged = array("I", [slot for slot, own in enumerate(self._own) if own is not None])
 
     def add(self) -> None:
         """One more slot."""
