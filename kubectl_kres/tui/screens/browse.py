@@ -269,7 +269,7 @@ class Browse(TablePane):
 
     def _go_on(self, seconds: float) -> None:
         """Makes rows, computes what is costly about them, then their texts, for so many seconds; the rest in a moment,
-        while nobody types.
+        while nobody types. Texts that are there already are only made anew now and again.
         """
         end, view = perf_counter() + seconds, self.table.view
         if self._making is not None:
@@ -281,7 +281,7 @@ class Browse(TablePane):
         reads = not view.whole and self._making is None and not self._early
         if reads:
             self._read(end)
-        left = self._making is not None or self._preparing is not None or (reads and not view.whole)
+        left = self._making is not None or self._preparing is not None or (reads and not view.ready)
         if left and self._going is None and self.is_mounted:
             self._going = self.set_timer(_BREATH, self._go_again)
 

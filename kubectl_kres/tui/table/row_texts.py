@@ -31,8 +31,13 @@ class RowTexts:
         self._most = _MOST
 
     @property
+    def made(self) -> bool:
+        """Whether all rows have one."""
+        return not self._unread
+
+    @property
     def whole(self) -> bool:
-        """Whether all are made."""
+        """Whether all are made, as they are now."""
         return not self._unread and not self._aged
 
     def renew(self, count: int) -> None:

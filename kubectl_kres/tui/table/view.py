@@ -213,8 +213,13 @@ class View(Generic[Row]):
 
     @property
     def whole(self) -> bool:
-        """Whether the texts of all rows are ready to be searched, and the ranks that they keep."""
-        return self._texts.whole and all(len(known) == len(self._held) for known in self._ahead.values())
+        """Whether the texts of all rows, as they are now, are ready to be searched, and the ranks that they keep."""
+        return self._texts.whole and self.ready
+
+    @property
+    def ready(self) -> bool:
+        """The same, but that texts may be of a moment ago."""
+        return self._texts.made and all(len(known) == len(self._held) for known in self._ahead.values())
 
     def read(self, most: int) -> None:
         """Makes the texts, then the ranks, of some more rows ready."""
