@@ -197,7 +197,9 @@ class Kres(App[None]):
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
-            self._missed = self._missed or bool(changes) or bool(fresh)
+            if changes or fresh:
+                self._missed = True
+                self.pane.withheld()
             return
         if fresh:
             self.pane.refresh_sums()

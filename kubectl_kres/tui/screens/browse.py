@@ -197,6 +197,9 @@ class Browse(TablePane):
             if view.waiting > _UNSEEN:
                 view.settle()
 
+    def withheld(self) -> None:
+        self._due = True
+
     @property
     def sums(self) -> bool:
         return self.listing.sums

@@ -95,6 +95,9 @@ class Pane(Widget):
         """The screen is shown, perhaps for another namespace than before."""
         self.place = place
 
+    def withheld(self) -> None:
+        """Something changed that it is not told of, since the screen is held still; later it is entered again."""
+
     def act(self, action: str) -> bool:
         """Do what a key says; False if it means nothing here."""
         del action
