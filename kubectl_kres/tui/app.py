@@ -197,9 +197,7 @@ class Kres(App[None]):
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
-            if changes or fresh:
-                self._missed = True
-                self.pane.withheld()
+            self._hold_back(bool(changes or fresh))
             return
         if fresh:
             self.pane.refresh_sums()
@@ -210,6 +208,12 @@ class Kres(App[None]):
             self._try()
         if changes or fresh or self._ticks % 10 == 0:
             self.tell()
+
+    def _hold_back(self, news: bool, /) -> None:
+        """The screen is held still, whatever the news."""
+        if news and self.pane is not None:
+            self._missed = True
+            self.pane.withheld()
 
     def tell(self) -> None:
         """The lines around the screen."""
