@@ -18,6 +18,7 @@ from textual.timer import Timer
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save, themes, whatif
 from kubectl_kres.tui.ascii import AsciiOnly
@@ -197,7 +198,7 @@ class Kres(App[None]):
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
-            self._hold_back(bool(changes or fresh))
+            self._hold_back(changes, fresh)
             return
         if fresh:
             self.pane.refresh_sums()
@@ -209,9 +210,9 @@ class Kres(App[None]):
         if changes or fresh or self._ticks % 10 == 0:
             self.tell()
 
-    def _hold_back(self, news: bool, /) -> None:
-        """The screen is held still, whatever the news."""
-        if news and self.pane is not None:
+    def _hold_back(self, changes: Changes, fresh: set[str]) -> None:
+        """The screen is held still; ``fresh``: the namespaces whose sums are others."""
+        if (changes or fresh) and self.pane is not None:
             self._missed = True
             self.pane.withheld()
 
