@@ -59,6 +59,31 @@ def test_a_list_that_is_come_back_to_is_not_made_again_and_has_followed():
     assert asked == []
 
 
+def test_a_list_that_is_come_back_to_is_in_order():
+    """Also where the rows that came meanwhile sort by what has to be computed."""
+    feed = Still()
+    session = session_on(
+        store_of(*(made("Pod", name, spec=asking(cpu)) for name, cpu in (("a", "1"), ("b", "3")))), feed
+    )
+    app = Kres(session, (HOME, Location("pods")))
+
+    async def act(pilot):
+        await press(pilot, ["C"])
+        view = app.panes["pods"].table.view
+        assert [name for _, name in view.keys] == ["b", "a"]
+        await press(pilot, ["escape"])
+        feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=asking("2"))).all("Pod")]
+        await settled(pilot)
+        await press(pilot, ["minus"])
+        assert [name for _, name in view.keys] == ["b", "c", "a"]
+
+    drive(app, act=act)
+
+
+def asking(cpu: str) -> dict[str, Any]:
+    return {"containers": [{"name": "app", "resources": {"requests": {"cpu": cpu}}}]}
+
+
 def test_rows_that_depend_on_other_kinds_are_made_again():
     """Sums of a namespace are of its pods."""
     feed = Still()

@@ -85,6 +85,8 @@ class Browse(TablePane):
         self._faults = False
         #: All rows are to be made anew: at first they are.
         self._due, self._settled = True, 0.0
+        #: When the order last went by what was computed.
+        self._ordered = 0.0
         self._pending: Timer | None = None
         self._aging: Timer | None = None
         self._going: Timer | None = None
@@ -157,6 +159,7 @@ class Browse(TablePane):
         else:
             # Rows have followed, unseen.
             self._settle_now()
+            self._recompute()
             self._show()
         if self._aged:
             self._age()
@@ -238,7 +241,7 @@ class Browse(TablePane):
             self._aging = self.set_timer(_PATIENCE, self._age)
         elif late is not None:
             self.table.view.age()
-            self._compute(self.table.sorted_by, 0.0)
+            self._recompute()
         self.table.refresh()
         self._show()
 
@@ -277,7 +280,7 @@ class Browse(TablePane):
         end, view = perf_counter() + seconds, self.table.view
         if self._making is not None:
             self._make(end)
-        if self._behind and self._preparing is None and end - self._settled > _PATIENCE:
+        if self._behind and self._preparing is None and end - self._ordered > _PATIENCE:
             self._preparing, self._behind = iter(self._behind), []
         if self._preparing is not None:
             self._prepare(end)
@@ -323,6 +326,7 @@ class Browse(TablePane):
         if self._making is None:
             self.table.replace(self._made)
             self._made = {}
+            self._recompute()
             self._show()
         else:
             self.table.update(fresh)
@@ -332,12 +336,12 @@ class Browse(TablePane):
         assert self._preparing is not None
         if self._prepared(self._preparing, end):
             self._preparing = None
-        if self._preparing is None or perf_counter() - self._settled > _PATIENCE:
+        if self._preparing is None or perf_counter() - self._ordered > _PATIENCE:
             column = self.table.sorted_by
             if column is not None:
                 self.table.sort(column, reverse=self.table.reverse)
             self.apply()
-            self._settled = perf_counter()
+            self._settled = self._ordered = perf_counter()
 
     def _prepared(self, rows: Iterator[Any], end: float) -> bool:
         """Computes what is costly about rows until then; whether that was all of them."""
@@ -511,6 +515,11 @@ class Browse(TablePane):
             rows = [row for _, row in self.table.view.pairs()] if self._costly else []
             self._preparing, self._behind = iter(rows), []
             self._prepare(perf_counter() + seconds)
+
+    def _recompute(self) -> None:
+        """The same for rows that came since, or say something else now."""
+        if self._costly:
+            self._compute(self.table.sorted_by, 0.0)
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
