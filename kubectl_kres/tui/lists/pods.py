@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
-from kubectl_kres.reports.qos.qos_sums import PodAmounts, amounts
+from kubectl_kres.reports.qos.qos_sums import PodAmounts
 from kubectl_kres.reports.quota.counted import workload_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -73,7 +73,7 @@ class PodRow(Struct, eq=False, gc=False):
         """What it counts for; None where a quantity does not parse."""
         computed = self._computed
         if not computed.counted:
-            computed.amounts, computed.counted = amounts(self.pod, self._session.server), True
+            computed.amounts, computed.counted = self._session.amounts.of(self.pod), True
         return computed.amounts
 
     def ready(self, what: str) -> bool:
