@@ -26,7 +26,7 @@ _MOST = 4_000
 
 
 class _Names(NamedTuple):
-    """Fields of a struct that are worth sharing: texts of which there are few in all, other texts, and other parts."""
+    """Fields of a struct that are worth sharing: texts of which a cluster has few, other texts, and other parts."""
 
     few: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
