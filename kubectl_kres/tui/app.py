@@ -18,7 +18,6 @@ from textual.timer import Timer
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save, themes, whatif
 from kubectl_kres.tui.ascii import AsciiOnly
@@ -88,8 +87,6 @@ class Kres(App[None]):
         self._said: Line = ()
         self._wanted: object = None
         self._purpose: Purpose = "command"
-        #: The filter that was typed and is not applied yet.
-        self._sought: str | None = None
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
         self._tries: tuple[whatif.TypedNumber, ...] = ()
@@ -146,11 +143,8 @@ class Kres(App[None]):
         if place.view in LISTINGS:
             self.session.visit(place.namespace)
         old, key = self.pane, self._key(place)
-        new = self.panes.get(key)
-        if new is None:
-            new = pane_of(self.session, place, old)
-            self.panes[key] = new
-            self.pane = new
+        if (new := self.panes.get(key)) is None:
+            self.pane = new = self.panes[key] = pane_of(self.session, place, old)
             body.mount(new)
         else:
             self.pane = new
@@ -167,6 +161,8 @@ class Kres(App[None]):
 
     def _leave(self, old: Pane) -> None:
         key = self._key(old.place)
+        if self._missed:
+            old.withheld()
         if key == old.place.view:
             old.display = False
             return
@@ -198,7 +194,7 @@ class Kres(App[None]):
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
-            self._hold_back(changes, fresh)
+            self._missed = self._missed or bool(changes) or bool(fresh)
             return
         if fresh:
             self.pane.refresh_sums()
@@ -209,12 +205,6 @@ class Kres(App[None]):
             self._try()
         if changes or fresh or self._ticks % 10 == 0:
             self.tell()
-
-    def _hold_back(self, changes: Changes, fresh: set[str]) -> None:
-        """The screen is held still; ``fresh``: the namespaces whose sums are others."""
-        if (changes or fresh) and self.pane is not None:
-            self._missed = True
-            self.pane.withheld()
 
     def tell(self) -> None:
         """The lines around the screen."""
@@ -411,6 +401,7 @@ class Kres(App[None]):
         self.paused = not self.paused
         if not self.paused and self._missed and self.pane is not None:
             self._missed = False
+            self.pane.withheld()
             self.pane.enter(self.pane.place)
         self.say("paused: what arrives is kept" if self.paused else "goes on")
 
@@ -553,19 +544,9 @@ class Kres(App[None]):
         if event.purpose == "filter" and self.pane is not None:
             # What was wrong with half of it need not be wrong with the whole.
             self._said = ()
-            # The letter is drawn before rows are chosen by it: of a hundred thousand that takes its time.
-            waits, self._sought = self._sought is not None, event.text
-            if not waits:
-                self.call_after_refresh(self._seek)
-
-    def _seek(self) -> None:
-        """Chooses rows by what was typed until now."""
-        text, self._sought = self._sought, None
-        if text is not None and self.pane is not None:
-            self.pane.filter(text)
+            self.pane.filter(event.text)
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
-        self._seek()
         self._typed()
         if event.purpose == "command":
             self.action_run(event.text)
@@ -600,7 +581,6 @@ class Kres(App[None]):
         self.say(f"context {safe(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
-        self._sought = None
         if event.purpose == "filter" and self.pane is not None:
             self.pane.filter("")
         self._typed()

@@ -72,15 +72,21 @@ def test_of_letters_that_come_at_once_rows_are_chosen_by_the_last(monkeypatch):
         assert app.pane is not None
         chosen = app.pane.filter
         monkeypatch.setattr(app.pane, "filter", lambda words: (asked.append(words), chosen(words)))
+        await press(pilot, ["/"])
+        prompt = app.screen.query_one(Prompt)
         for words in ("s", "sh", "sho"):
-            app.post_message(Prompt.Typed("filter", words))
+            prompt.value = words
         await settled(pilot)
-        app.post_message(Prompt.Typed("filter", "shop"))
-        app.post_message(Prompt.Entered("filter", "shop"))
+        prompt.value = "shop"
+        await prompt.action_submit()
+        await settled(pilot)
+        await press(pilot, ["/"])
+        prompt.value = "shops"
+        prompt.call_later(prompt.action_leave)
         await settled(pilot)
 
     drive(app, act=act)
-    assert asked == ["sho", "shop"]
+    assert asked == ["sho", "shop", ""]
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ class Pane(Widget):
         self.place = place
 
     def withheld(self) -> None:
-        """Something changed that it is not told of, since the screen is held still; later it is entered again."""
+        """Something changed that it was not told of, since the screen was held still; it will be entered again."""
 
     def act(self, action: str) -> bool:
         """Do what a key says; False if it means nothing here."""

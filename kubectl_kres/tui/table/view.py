@@ -51,7 +51,7 @@ class RowKeys(Sequence[RowKey]):
 _GONE: Any = object()
 
 
-class Rows(Mapping[RowKey, Row]):
+class RowsByKey(Mapping[RowKey, Row]):
     """The rows of a view by key, as of the last change of them."""
 
     def __init__(self, view: View[Row]) -> None:
@@ -104,7 +104,7 @@ class View(Generic[Row]):
 
     @property
     def rows(self) -> Mapping[RowKey, Row]:
-        return Rows(self)
+        return RowsByKey(self)
 
     @property
     def count(self) -> int:
@@ -132,10 +132,10 @@ class View(Generic[Row]):
         if self._anew is not None:
             yield from self._anew.items()
             return
-        keys, held, dirty = self._keys, self._held, self._dirty
+        keys, rows, dirty = self._keys, self._held, self._dirty
         for slot in self._base:
             key = keys[slot]
-            row = dirty[key][1] if key in dirty else held[slot]
+            row = dirty[key][1] if key in dirty else rows[slot]
             if row is not _GONE:
                 yield key, row
         for key, (at, row) in dirty.items():
