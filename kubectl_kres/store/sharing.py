@@ -118,9 +118,12 @@ class Sharing:
     def _within(self, part: Any) -> None:
         """The same for what a part that is new consists of."""
         if isinstance(part, dict):
-            for name, value in part.items():
-                if isinstance(value, str):
-                    part[name] = self._texts.kept(value, value)
+            pairs = [
+                (intern(name), self._texts.kept(value, value) if isinstance(value, str) else value)
+                for name, value in part.items()
+            ]
+            part.clear()
+            part.update(pairs)
         for item in part if isinstance(part, tuple) else (part,):
             if (names := _WITHIN.get(type(item))) is not None:
                 self._share(item, names)
