@@ -5,7 +5,8 @@
 
 The loop stands still between two looks at what it waits for.  Of what lasts longer than a tenth of a second a second
 thread notes the line of the main thread.  Wall clock and CPU time are told apart: where other programs take the
-processor away, a stall has much of the one and little of the other.
+processor away, a stall has much of the one and little of the other.  Of each capital that is typed it notes how much
+CPU the main thread takes from its arrival until the letter is written to the terminal, which load does not change.
 """
 
 from __future__ import annotations
@@ -47,6 +48,20 @@ class Watch:
         self.all = [0.0, 0.0]
         self.paused = 0.0
         self.busy = 0.0
+        #: Capitals that are not painted yet, with the CPU time of the main thread when they came; seconds of others.
+        self.typed: dict[str, float] = {}
+        self.keys: list[float] = []
+        self.clock = time.pthread_getcpuclockid(self.main or 0)
+
+    def key_came(self, key: str) -> None:
+        """A key was read, by whichever thread."""
+        if len(key) == 1 and key.isupper():
+            self.typed[key] = time.clock_gettime(self.clock)
+
+    def written(self, text: str) -> None:
+        """Something is on its way to the terminal."""
+        for key in [key for key in self.typed if key in text]:
+            self.keys.append(time.clock_gettime(self.clock) - self.typed.pop(key))
 
     def rests(self) -> None:
         """The loop is about to wait."""
@@ -94,7 +109,8 @@ class Watch:
                 self.seen[stands(sys._current_frames().get(self.main))] += 1  # noqa: SLF001, there is no other way
 
     def report(self) -> dict[str, Any]:
-        return {"stalls": self.stalls, "over": self.over, "busy": self.busy, "gc": self.pauses, "gc_all": self.all}
+        gc_times = {"gc": self.pauses, "gc_all": self.all}
+        return {"stalls": self.stalls, "over": self.over, "busy": self.busy, "keys": self.keys, **gc_times}
 
 
 def stands(frame: FrameType | None) -> str:
@@ -118,6 +134,7 @@ def watched(watch: Watch) -> None:
     def select(self: Any, timeout: float | None = None) -> Any:
         if threading.get_ident() != watch.main:
             return plain(self, timeout)
+        terminal(watch)
         watch.rests()
         try:
             return plain(self, timeout)
@@ -127,6 +144,26 @@ def watched(watch: Watch) -> None:
     selectors.DefaultSelector.select = select  # type: ignore[method-assign]
     gc.callbacks.append(watch.collects)
     threading.Thread(target=watch.look, daemon=True).start()
+
+
+def terminal(watch: Watch) -> None:
+    """Has the terminal's driver tell of keys and of what is written, once it is loaded."""
+    module: Any = sys.modules.get("textual.drivers.linux_driver")
+    if module is None or hasattr(module, "_watched"):
+        return
+    module._watched = True  # noqa: SLF001, ours
+    driver = module.LinuxDriver
+    came, write = driver.process_message, driver.write
+
+    def process_message(self: Any, message: Any) -> None:
+        watch.key_came(getattr(message, "character", None) or "")
+        came(self, message)
+
+    def written(self: Any, text: str) -> None:
+        watch.written(text)
+        write(self, text)
+
+    driver.process_message, driver.write = process_message, written
 
 
 def main() -> None:

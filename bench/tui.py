@@ -215,6 +215,7 @@ def soak(command: Sequence[str], environment: Mapping[str, str], options: argpar
         ["first row, s: wall / CPU", f"{first + row:.2f} / {until:.2f}"],
         ["everything read, s: wall / CPU", f"{read:.2f} / {all_read:.2f}" if whole is not None else "-"],
         *(row for name, found in keys.items() for row in latencies(name, found)),
+        *spent(json.loads(report.read_text())["keys"]),
         ["memory first, MiB", f"{held[0]:.0f}" if held else "-"],
         ["memory half-way, MiB", f"{held[len(held) // 2]:.0f}" if held else "-"],
         ["memory last, MiB", f"{held[-1]:.0f}" if held else "-"],
@@ -254,6 +255,15 @@ def stalled(found: Mapping[str, Any], read: float) -> list[list[str]]:
         where = "; ".join(one["where"]) or "not seen"
         rows.append([f"stall at {one['at']:.1f} s: {where}", f"{wall} ms, CPU {cpu}, gc {collected}"])
     return rows
+
+
+def spent(keys: Sequence[float]) -> list[list[str]]:
+    """A row about the CPU that the main thread took from a letter's arrival until it was written."""
+    if len(keys) < 2:
+        return []
+    cuts = statistics.quantiles(keys, n=20, method="inclusive")
+    shown = " / ".join(f"{value * 1000:.0f}" for value in (cuts[9], cuts[18], max(keys)))
+    return [["CPU from key to paint, both, ms: p50 / p95 / most", shown]]
 
 
 def latencies(name: str, found: Sequence[Keys]) -> list[list[str]]:

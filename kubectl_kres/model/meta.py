@@ -86,7 +86,7 @@ class Condition(Base, frozen=True):
     last_transition_time: str | None = None
 
 
-class ObjectRef(Struct, frozen=True, omit_defaults=True):
+class ObjectRef(Struct, frozen=True, omit_defaults=True, gc=False):
     """Names one object; ``namespace`` is empty for cluster-scoped kinds."""
 
     kind: str

@@ -2,100 +2,168 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from sys import intern
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.pod import Container, ContainerStatus, DetailedContainer, PodSpec, PodStatus
+from kubectl_kres.model.meta import Condition, OwnerReference
+from kubectl_kres.model.pod import (
+    Container,
+    ContainerStatus,
+    DetailedContainer,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+)
 from kubectl_kres.model.workload import WorkloadSpec
 
-#: Parts that are remembered; beyond that the next ones are compared with each other only.
+#: Parts, and texts, that are remembered at least: those that were met last.
 _MOST = 4_000
 
-#: Texts, and other parts, of the structs of an object, and of the structs in those parts.
-_ITEM = ("kind", "api_version"), ()
-_METADATA = ("namespace", "generate_name", "creation_timestamp"), ("labels", "annotations", "owner_references")
-_SPEC = (
+
+class _Names(NamedTuple):
+    """Fields of a struct that are worth sharing: texts of which a cluster has few, other texts, and other parts."""
+
+    few: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+_ITEM = _Names(("kind", "api_version"))
+_POD = _Names(_ITEM.few, (), ("status",))
+_METADATA = _Names(
+    ("namespace",), ("generate_name", "creation_timestamp"), ("labels", "annotations", "owner_references")
+)
+_SPEC = _Names(
     ("node_name", "restart_policy", "priority_class_name", "preemption_policy"),
+    (),
     ("containers", "init_containers", "affinity"),
 )
-_STATUS = ("phase", "qos_class"), ("conditions", "container_statuses", "init_container_statuses")
-_CONTAINER = ("name", "image"), ("resources", "resize_policy")
-_WORKLOAD = (), ("selector", "strategy", "update_strategy")
-_TEMPLATE = (), ("labels", "annotations")
-_OF_TEMPLATE = (
-    ("restart_policy", "priority_class_name", "service_account_name", "scheduler_name"),
+_STATUS = _Names(("phase", "qos_class"), (), ("conditions", "container_statuses", "init_container_statuses"))
+_WORKLOAD = _Names(parts=("selector", "strategy", "update_strategy"))
+_TEMPLATE = _Names(parts=("labels", "annotations"))
+_OF_TEMPLATE = _Names(
+    ("restart_policy", "priority_class_name", "scheduler_name"),
+    ("service_account_name",),
     ("containers", "init_containers", "affinity", "security_context", "volumes", "node_selector", "tolerations"),
 )
-_DETAILS = ("ports", "security_context", "liveness_probe", "readiness_probe", "startup_probe")
-_OF_CONTAINER = ("name",), ("resources", "allocated_resources", "state", "last_state")
+_CONTAINER = _Names((), ("name", "image"), ("resources", "resize_policy"))
+_PROBES = ("liveness_probe", "readiness_probe", "startup_probe")
+#: The same of what parts consist of.
+_WITHIN: Mapping[type, _Names] = {
+    PodStatus: _STATUS,
+    Container: _CONTAINER,
+    DetailedContainer: _Names((), _CONTAINER.texts, (*_CONTAINER.parts, "ports", "security_context", *_PROBES)),
+    ContainerStatus: _Names((), ("name",), ("resources", "allocated_resources", "state", "last_state")),
+    ResourceRequirements: _Names(parts=("limits", "requests")),
+    OwnerReference: _Names(("kind", "api_version"), ("name", "uid")),
+    Condition: _Names(("type", "status", "reason")),
+}
+
+
+class _Recent:
+    """Values by key; what was not asked for lately is forgotten."""
+
+    def __init__(self) -> None:
+        self._new: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+
+    def kept(self, key: Any, value: Any) -> Any:
+        """What is remembered for the key, else the value from now on."""
+        kept = self._new.get(key)
+        if kept is None:
+            kept = self._old.get(key, value)
+            if len(self._new) >= _MOST:
+                self._old, self._new = self._new, {}
+            self._new[key] = kept
+        return kept
 
 
 class Sharing:
     """Remembers parts of the objects that it was shown."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-        self._parts: dict[bytes, Any] = {}
+        self._texts, self._parts = _Recent(), _Recent()
         self._encode = msgspec.json.Encoder().encode
 
     def share(self, item: Any) -> None:
         """Puts parts of earlier objects in the place of equal ones. Nothing else can tell the difference."""
-        if len(self._parts) + len(self._texts) > _MOST:
-            self._parts.clear()
-            self._texts.clear()
-        for holder, (texts, parts) in _holders(item):
-            self._told(holder, texts)
-            for part in self._same(holder, parts):
+        for holder, names in _holders(item):
+            self._share(holder, names)
+
+    def _share(self, holder: Any, names: _Names) -> None:
+        """Parts are compared by their text: Python takes 1 for true."""
+        for name in names.few:
+            if text := getattr(holder, name):
+                force_setattr(holder, name, intern(text))
+        for name in names.texts:
+            if text := getattr(holder, name):
+                force_setattr(holder, name, self._texts.kept(text, text))
+        for name in names.parts:
+            part = getattr(holder, name)
+            if part is None:
+                continue
+            # A container of a pod can look like one of a template, of which more is known.
+            what = type(part[0]).__name__ if isinstance(part, tuple) and part else ""
+            kept = self._parts.kept(self._encode((name, what, part)), part)
+            if kept is part:
                 self._within(part)
+            else:
+                force_setattr(holder, name, kept)
 
     def _within(self, part: Any) -> None:
         """The same for what a part that is new consists of."""
         if isinstance(part, dict):
-            for name, value in part.items():
-                if isinstance(value, str):
-                    part[name] = self._texts.setdefault(value, value)
-        for item in part if isinstance(part, tuple) else ():
-            names = _CONTAINER if isinstance(item, Container) else _OF_CONTAINER
-            if isinstance(item, Container | ContainerStatus):
-                self._told(item, names[0])
-                self._same(item, names[1])
-            if isinstance(item, DetailedContainer):
-                self._same(item, _DETAILS)
+            pairs = [
+                (intern(name), self._texts.kept(value, value) if isinstance(value, str) else value)
+                for name, value in part.items()
+            ]
+            part.clear()
+            part.update(pairs)
+        for item in part if isinstance(part, tuple) else (part,):
+            if (names := _WITHIN.get(type(item))) is not None:
+                self._share(item, names)
 
-    def _told(self, holder: Any, names: tuple[str, ...]) -> None:
-        """The same for texts."""
-        texts = self._texts
-        for name in names:
-            text = getattr(holder, name)
-            if text:
-                force_setattr(holder, name, texts.setdefault(text, text))
 
-    def _same(self, holder: Any, names: tuple[str, ...]) -> list[Any]:
-        """The same for parts, compared by their text: Python takes 1 for true. Those that were not known before."""
-        new = []
-        for name in names:
-            part = getattr(holder, name)
-            if part is not None:
-                # A container of a pod can look like one of a template, of which more is known.
-                what = type(part[0]).__name__ if isinstance(part, tuple) and part else ""
-                kept = self._parts.setdefault(self._encode((name, what, part)), part)
-                if kept is not part:
-                    force_setattr(holder, name, kept)
-                else:
-                    new.append(part)
-        return new
+class Siblings:
+    """The object that came last of those whose names one maker generated: the next one is like it, however late."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Any] = {}
+
+    def share(self, item: Any) -> None:
+        """Puts parts of the last one in the place of equal ones."""
+        other = self._last.get(item.metadata.generate_name)
+        if other is not None and type(other) is type(item):
+            share_with(other, item)
+
+    def came(self, item: Any) -> None:
+        """It is the last one now."""
+        if item.metadata.generate_name:
+            self._last[item.metadata.generate_name] = item
+
+    def gone(self, item: Any) -> None:
+        """It is not kept for the sake of others."""
+        maker = item.metadata.generate_name
+        if self._last.get(maker) is item:
+            del self._last[maker]
 
 
 def share_with(before: Any, item: Any) -> None:
-    """Puts parts of an object that ``item`` takes the place of in the place of equal ones.
+    """Puts parts of an object that ``item`` takes the place of, or is like, in the place of equal ones.
 
     Both are a server's, which writes all quantities as texts.
     """
-    for (old, (texts, parts)), (new, _) in zip(_holders(before), _holders(item), strict=False):
-        for name in (*texts, *parts):
+    for name in ("spec", "status"):
+        part = getattr(before, name, None)
+        if part is not None and getattr(item, name, None) == part:
+            force_setattr(item, name, part)
+    for (old, names), (new, _) in zip(_replaceable(before), _replaceable(item), strict=False):
+        for name in (*names.few, *names.texts, *names.parts):
             part, result = getattr(new, name), getattr(old, name)
             if part is result:
                 continue
@@ -108,9 +176,16 @@ def share_with(before: Any, item: Any) -> None:
             force_setattr(item.metadata, name, result)
 
 
-def _holders(item: Any) -> Iterator[tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]]:
-    """The structs of an object that hold parts worth sharing, with the names of its texts and of other parts."""
-    yield item, _ITEM
+def _replaceable(item: Any) -> Iterator[tuple[Any, _Names]]:
+    """As ``_holders``, and the status of a pod, which may differ in a part."""
+    yield from _holders(item)
+    if isinstance(item, Pod):
+        yield item.status, _STATUS
+
+
+def _holders(item: Any) -> Iterator[tuple[Any, _Names]]:
+    """The structs of an object that hold parts worth sharing."""
+    yield item, _POD if isinstance(item, Pod) else _ITEM
     yield item.metadata, _METADATA
     if isinstance(spec := getattr(item, "spec", None), PodSpec):
         yield spec, _SPEC
@@ -119,5 +194,3 @@ def _holders(item: Any) -> Iterator[tuple[Any, tuple[tuple[str, ...], tuple[str,
         if spec.template is not None:
             yield spec.template.metadata, _TEMPLATE
             yield spec.template.spec, _OF_TEMPLATE
-    if isinstance(status := getattr(item, "status", None), PodStatus):
-        yield status, _STATUS

@@ -143,11 +143,8 @@ class Kres(App[None]):
         if place.view in LISTINGS:
             self.session.visit(place.namespace)
         old, key = self.pane, self._key(place)
-        new = self.panes.get(key)
-        if new is None:
-            new = pane_of(self.session, place, old)
-            self.panes[key] = new
-            self.pane = new
+        if (new := self.panes.get(key)) is None:
+            self.pane = new = self.panes[key] = pane_of(self.session, place, old)
             body.mount(new)
         else:
             self.pane = new
@@ -164,6 +161,8 @@ class Kres(App[None]):
 
     def _leave(self, old: Pane) -> None:
         key = self._key(old.place)
+        if self._missed:
+            old.withheld()
         if key == old.place.view:
             old.display = False
             return
@@ -402,6 +401,7 @@ class Kres(App[None]):
         self.paused = not self.paused
         if not self.paused and self._missed and self.pane is not None:
             self._missed = False
+            self.pane.withheld()
             self.pane.enter(self.pane.place)
         self.say("paused: what arrives is kept" if self.paused else "goes on")
 

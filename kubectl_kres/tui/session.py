@@ -16,6 +16,7 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_report import QosAnswers
+from kubectl_kres.reports.qos.qos_sums import AlikeAmounts
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -90,7 +91,8 @@ class Session:
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
         self._brief: QosAnswers | None = None
-        self._made: dict[tuple[str, ...], tuple[tuple[int, ...], Any]] = {}
+        self._amounts: AlikeAmounts | None = None
+        self._made: dict[tuple[Any, tuple[str, ...]], tuple[tuple[int, ...], Any]] = {}
 
     @property
     def server(self) -> Server:
@@ -124,12 +126,19 @@ class Session:
             self._brief = QosAnswers(self.store, self.ask)
         return self._brief
 
+    @property
+    def amounts(self) -> AlikeAmounts:
+        """What pods count for."""
+        if self._amounts is None or self._amounts.server is not self.server:
+            self._amounts = AlikeAmounts(self.server)
+        return self._amounts
+
     def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
         """What is made of all objects of some kinds, made anew only once one of them has changed."""
         stamp = self.store.revision(*kinds)
-        outcome = self._made.get(kinds)
+        outcome = self._made.get((make, kinds))
         if outcome is None or outcome[0] != stamp:
-            outcome = self._made[kinds] = (stamp, make(self.store))
+            outcome = self._made[make, kinds] = (stamp, make(self.store))
         result: T = outcome[1]
         return result
 

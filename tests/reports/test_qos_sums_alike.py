@@ -59,3 +59,14 @@ def test_sums_are_those_of_each_pod_by_itself(most: int, found: list[Pod]):
     for space in spaces:
         requests, limits = one_by_one(found, space.namespace)
         assert (space.requests, space.limits) == (requests, limits)
+
+
+@pytest.mark.parametrize("most", [1, 10_000])
+@given(found=st.lists(pods(), max_size=12))
+def test_what_copies_count_for_is_what_each_counts_for(most: int, found: list[Pod]):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qos_sums, "_MOST", most)
+        alike = qos_sums.AlikeAmounts(Server())
+        assert [alike.of(pod) for pod in found] == [qos_sums.amounts(pod, Server()) for pod in found]
+        if found:
+            assert alike.of(found[-1]) is alike.of(msgspec.json.decode(msgspec.json.encode(found[-1]), type=Pod))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 
 from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
@@ -22,7 +23,7 @@ from kubectl_kres.model.pod import (
 )
 from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.store import sharing
-from kubectl_kres.store.sharing import Sharing, share_with
+from kubectl_kres.store.sharing import Sharing, Siblings, share_with
 
 # Python takes true for 1, and so would compare requests of them.
 lists = st.one_of(
@@ -101,9 +102,9 @@ def test_what_takes_the_place_of_an_object_is_what_it_was(old, new):
 
 def pod(name: str, turn: str = "1") -> Pod:
     text = f"""{{"kind": "Pod", "apiVersion": "v1",
-        "metadata": {{"name": "{name}", "namespace": "shop", "labels": {{"app": "web"}},
+        "metadata": {{"name": "{name}", "namespace": "shop", "generateName": "web-", "labels": {{"app": "web"}},
             "annotations": {{"turn": "turn {turn}", "kept": "as it is"}}}},
-        "spec": {{"containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
+        "spec": {{"nodeName": "node", "containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
         "status": {{"conditions": [{{"type": "PodScheduled", "status": "False"}}], "containerStatuses": [
             {{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}, "state": {{"running": {{}}}}}}]}}}}"""
     return msgspec.json.decode(text, type=Pod)
@@ -129,6 +130,49 @@ def test_templates_of_workloads_are_one():
     assert first.metadata.labels is second.metadata.labels
     assert first.spec.containers is second.spec.containers
     assert first.spec.volumes is second.spec.volumes
+
+
+def test_what_repeats_far_apart_is_one_as_well():
+    """A node, a class of resources, an owner's kind: what lies between is forgotten, they are not."""
+    shared = Sharing()
+    sharing._MOST, kept = 8, sharing._MOST
+    try:
+        items = [pod(f"pod-{number}", f"{number}") for number in range(40)]
+        for number, item in enumerate(items):
+            force_setattr(item.metadata, "owner_references", (OwnerReference(kind=f"Kind-{number % 2}"),))
+            shared.share(item)
+    finally:
+        sharing._MOST = kept
+    first, last = items[0], items[-1]
+    assert first.spec.node_name is last.spec.node_name
+    assert first.status is last.status
+    assert first.spec.containers[0].resources.requests is last.spec.containers[0].resources.requests
+    assert items[1].metadata.owner_references is last.metadata.owner_references
+
+
+def test_a_new_pod_is_like_the_last_one_of_its_maker_however_late_it_comes():
+    first, second, third = (pod(name) for name in ("web-1", "web-2", "web-3"))
+    siblings = Siblings()
+    siblings.share(first)
+    siblings.came(first)
+    siblings.share(second)
+    siblings.came(second)
+    assert second.spec.containers is first.spec.containers
+    assert second.metadata.generate_name is first.metadata.generate_name
+    assert second.metadata.name == "web-2"
+    siblings.gone(first)
+    siblings.gone(second)
+    siblings.share(third)
+    assert third.spec.containers is not first.spec.containers
+
+
+def test_a_status_that_differs_in_a_part_shares_the_rest():
+    one, other = pod("one"), pod("one")
+    force_setattr(other.status, "phase", "Failed")
+    share_with(one, other)
+    assert other.status is not one.status
+    assert other.status.container_statuses is one.status.container_statuses
+    assert other.spec is one.spec
 
 
 def test_a_container_of_a_template_is_no_other():

@@ -16,7 +16,6 @@ from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.data_feed import ReadOnce
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table.row_table import Table
 
 SMALL, LARGE = (80, 24), (140, 40)
 #: Rounds of waiting for a loaded machine; each ends as soon as nothing is to be waited for.
@@ -79,8 +78,7 @@ async def settled(pilot: Pilot[None]) -> None:
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
         summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app._tries)
-        sizing = any(table._sizing is not None for table in app.screen.query(Table))
-        at_rest = quiet and not summing and not sizing and pane is not None and pane.is_mounted and not pane.busy
+        at_rest = quiet and not summing and pane is not None and pane.is_mounted and not pane.busy
         still = still + 1 if at_rest else 0
         if still == 2:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
 from reports.stored import made, store_of
 from tui.driving import drive, press, settled, text, typed
 from tui.still import Still, session_on
@@ -30,6 +31,73 @@ def test_rows_of_a_hidden_list_hold_what_the_store_holds():
             (one.metadata.namespace, one.metadata.name): id(one) for one in session.store.all("Pod")
         }
         assert {name for _, name in rows} == {"a", "c"}
+
+    drive(app, act=act)
+
+
+def test_a_list_that_is_come_back_to_is_not_made_again_and_has_followed():
+    feed = Still()
+    session = session_on(store_of(*(made("Pod", name, spec=SPEC) for name in ("a", "b"))), feed)
+    app = Kres(session, (HOME, Location("pods")))
+    asked = []
+
+    async def act(pilot):
+        pane = app.panes["pods"]
+        rows = pane.listing.rows
+        pane.listing = replace(pane.listing, rows=lambda *of: (asked.append(of), rows(*of))[1])
+        kept = pane.table.view.rows["ns", "a"]
+        await press(pilot, ["escape"])
+        feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=SPEC)).all("Pod")]
+        feed.coming.append(("gone", "Pod", session.store.get("Pod", "b", "ns")))
+        await settled(pilot)
+        await press(pilot, ["minus"])
+        shown = text(app)
+        assert ("a  " in shown, " c  " in shown, " b  " in shown) == (True, True, False)
+        assert pane.table.view.rows["ns", "a"] is kept
+
+    drive(app, act=act)
+    assert asked == []
+
+
+def test_a_list_that_is_come_back_to_is_in_order():
+    """Also where the rows that came meanwhile sort by what has to be computed."""
+    feed = Still()
+    session = session_on(
+        store_of(*(made("Pod", name, spec=asking(cpu)) for name, cpu in (("a", "1"), ("b", "3")))), feed
+    )
+    app = Kres(session, (HOME, Location("pods")))
+
+    async def act(pilot):
+        await press(pilot, ["C"])
+        view = app.panes["pods"].table.view
+        assert [name for _, name in view.keys] == ["b", "a"]
+        await press(pilot, ["escape"])
+        feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=asking("2"))).all("Pod")]
+        await settled(pilot)
+        await press(pilot, ["minus"])
+        assert [name for _, name in view.keys] == ["b", "c", "a"]
+
+    drive(app, act=act)
+
+
+def asking(cpu: str) -> dict[str, Any]:
+    return {"containers": [{"name": "app", "resources": {"requests": {"cpu": cpu}}}]}
+
+
+def test_rows_that_depend_on_other_kinds_are_made_again():
+    """Sums of a namespace are of its pods."""
+    feed = Still()
+    session = session_on(store_of(made("Pod", "a", spec=SPEC), made("Namespace", "ns", namespace="")), feed)
+    app = Kres(session, (HOME, Location("namespaces")))
+
+    async def act(pilot):
+        await settled(pilot)
+        await press(pilot, ["escape"])
+        feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=SPEC)).all("Pod")]
+        await settled(pilot)
+        await press(pilot, ["minus"])
+        [line] = [line for line in text(app).splitlines() if line.startswith(" >")]
+        assert line.split()[:3] == [">", "ns", "2"], line
 
     drive(app, act=act)
 

@@ -65,6 +65,30 @@ def test_filter_as_you_type_and_escape_clears_it_before_it_goes_back():
     assert shown.splitlines()[1].strip() == "overview"
 
 
+def test_of_letters_that_come_at_once_rows_are_chosen_by_the_last(monkeypatch):
+    app, asked = demo("pods -A"), []
+
+    async def act(pilot):
+        assert app.pane is not None
+        chosen = app.pane.filter
+        monkeypatch.setattr(app.pane, "filter", lambda words: (asked.append(words), chosen(words)))
+        await press(pilot, ["/"])
+        prompt = app.screen.query_one(Prompt)
+        for words in ("s", "sh", "sho"):
+            prompt.value = words
+        await settled(pilot)
+        prompt.value = "shop"
+        await prompt.action_submit()
+        await settled(pilot)
+        await press(pilot, ["/"])
+        prompt.value = "shops"
+        prompt.call_later(prompt.action_leave)
+        await settled(pilot)
+
+    drive(app, act=act)
+    assert asked == ["sho", "shop", ""]
+
+
 @pytest.mark.parametrize(
     ("filtered", "count"), [("!batch", 37), ("^shop .*search", 2), ("-f ssrch", 2), ("-l app=cart", 2)]
 )

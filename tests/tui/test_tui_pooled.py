@@ -23,7 +23,7 @@ from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.commands import start
-from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.overview import overview_cache
 
 DENIED = Coverage("denied", 'resourcepools.capsule.clastix.io is forbidden: User "dev" cannot list resource')
@@ -315,6 +315,28 @@ def test_a_claim_that_gets_in_and_one_that_goes():
     assert "exhausted: ns/big" in seen[0]
     assert "deleted: this is how it was last" in seen[1]
     assert "exhausted: ns/big" in seen[1]
+
+
+def test_one_claim_that_goes_changes_what_others_say():
+    """Their rows stay, and say something else: what they sort by, and what a filter looks for, follows."""
+    store = store_of(space("ns", t="x"), pool(), *(claim(name, READY, SHORT) for name in ("a", "b", "c")))
+    feed = Still()
+    app = Kres(session_on(store, feed), (HOME, Location("claims", filter="of 2")))
+
+    async def act(pilot):
+        view = app.pane.table.view
+        kept = {key: id(row) for key, row in view.rows.items() if key[1] != "a"}
+        assert "0 of 3 claims" in text(app)
+        [place] = [column for column in app.pane.table.columns if column.id == "place"]
+        app.pane.toggle(place)
+        feed.coming.append(("gone", "ResourcePoolClaim", store.get("ResourcePoolClaim", "a", "ns")))
+        await settled(pilot)
+        assert {key: id(row) for key, row in view.rows.items()} == kept
+        assert [key[1] for key in view.keys] == ["b", "c"]
+        assert [row.known.place.place for row in view.rows.values()] == [1, 2]
+
+    shown = drive(app, act=act, size=LARGE)
+    assert ("1 of 2" in shown, "2 of 2" in shown) == (True, True)
 
 
 def test_a_name_that_is_nobodys():

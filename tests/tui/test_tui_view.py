@@ -60,6 +60,11 @@ def _held_against_the_definition(history):
     for step in history:
         # Nothing moves before it is settled.
         assert [view.place(key) for key in shown] == list(range(len(shown)))
+        # What is known of the rows follows at once.
+        assert (dict(view.rows), len(view.rows)) == (held, len(held))
+        assert [view.rows.get(key) for key in (("a", "w"), ("b", "z"))] == [
+            held.get(key) for key in (("a", "w"), ("b", "z"))
+        ]
         match step:
             case ("update", changed, gone):
                 held.update(changed)

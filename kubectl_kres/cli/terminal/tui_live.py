@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec.structs import force_setattr
+
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.args.selector import labels_match
@@ -17,6 +19,7 @@ from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.errors import ConfigError
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.session import Session, Setting
 
@@ -59,8 +62,16 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         ),
     )
     store = Store(Origin("cluster", target.server, "", moment(), target.context, flags))
+    store.lean["Pod"] = _listed
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
+
+
+def _listed(pod: Pod) -> Pod:
+    """A pod of a list without its uid: only the screen of the pod tells it, and that reads the pod by its name."""
+    if type(pod) is Pod:
+        force_setattr(pod.metadata, "uid", "")
+    return pod
 
 
 def _contexts(options: Options) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from threading import Event, Lock
 from typing import Any, Literal, NamedTuple
 
 #: So many objects wait at most; whoever reads more waits instead, and in the end the server does.
-FULL = 8_000
+FULL = 2_000
 #: Seconds after which whoever takes words lets the rest wait for the next time.
 LONGEST = 0.02
 #: Seconds between two looks whether there is room.

@@ -201,7 +201,7 @@ class Reader:
                 self._tries, self._hasty = 0, False
                 self._is("watching", heard=self._clock.now())
                 for event in batch.events:
-                    if event.type == events.ADDED and event.item is not None:
+                    if event.item is not None and event.type != events.DELETED:
                         self._sharing.share(event.item)
                 yield batch
 

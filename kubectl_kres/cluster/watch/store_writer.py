@@ -11,21 +11,24 @@ from kubectl_kres.cluster.watch.need_reader import Reader
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.sharing import share_with
+from kubectl_kres.store.sharing import Siblings, share_with
 from kubectl_kres.store.store import Store
 
 ObjectKey = tuple[str, str]
 
 
 class ReaderObjects:
-    """What one reader answers for. ``owned``: its objects, kept only if it reads a part of a namespace."""
+    """What one reader answers for. ``owned``: its objects, kept only if it reads a part of a namespace.
+
+    ``missing``: those of the objects there were that a list under way has not told of so far; None: there is none.
+    """
 
     def __init__(self, reader: Reader) -> None:
         need = reader.need
         self.reader = reader
         self.whole = not (need.name or need.label_selector or need.field_selector)
         self.owned: set[ObjectKey] = set()
-        self.seen: set[ObjectKey] | None = None
+        self.missing: set[ObjectKey] | None = None
         self.faults: dict[str, None] = {}
         self.listed = False
 
@@ -43,6 +46,7 @@ class Landing:
         self._held: dict[Reader, ReaderObjects] = {}
         #: Objects that are read by name in more detail than lists have.
         self._detailed: dict[tuple[str, ObjectKey], Reader] = {}
+        self._siblings = Siblings()
 
     def open(self, reader: Reader) -> None:
         """Words of this reader are heard from now on."""
@@ -70,7 +74,7 @@ class Landing:
         elif word.what == "items":
             self._items(reader_objects, word.load, store, changes)
         elif word.what == "begin":
-            reader_objects.seen = set()
+            reader_objects.missing = set(self._keys(reader_objects, store))
         elif word.what == "listed":
             self._listed(reader_objects, word.load, store, changes)
         elif word.what == "fault":
@@ -79,11 +83,12 @@ class Landing:
             self._cover(reader_objects, word.load, store, changes)
 
     def _items(self, reader_objects: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
-        assert reader_objects.seen is not None
+        missing = reader_objects.missing
+        assert missing is not None
         kind = reader_objects.reader.need.kind
         for item in items:
             key = (item.metadata.namespace, item.metadata.name)
-            reader_objects.seen.add(key)
+            missing.discard(key)
             self._put(reader_objects, kind, key, item, store, changes)
 
     def _put(
@@ -98,6 +103,9 @@ class Landing:
             return
         if before is not None:
             share_with(before, item)
+        if before is None or getattr(item, "status", None) is not getattr(before, "status", None):
+            self._siblings.share(item)
+        self._siblings.came(item)
         store.add(kind, item)
         changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
 
@@ -121,14 +129,13 @@ class Landing:
     def _lose(self, reader_objects: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         reader_objects.owned.discard(key)
         if reader_objects.whole or not self._covered(kind, key):
-            _take(kind, key, store, changes)
+            self._take(kind, key, store, changes)
 
     def _listed(self, reader_objects: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
-        seen, kind = reader_objects.seen or set(), reader_objects.reader.need.kind
-        for key in sorted(key for key in self._keys(reader_objects, store) if key not in seen):
-            self._lose(reader_objects, kind, key, store, changes)
-        reader_objects.seen = None
+        for key in sorted(reader_objects.missing or ()):
+            self._lose(reader_objects, reader_objects.reader.need.kind, key, store, changes)
+        reader_objects.missing = None
         if not reader_objects.listed:
             reader_objects.listed = True
             self._orphans(reader_objects.reader.need, store, changes)
@@ -175,7 +182,13 @@ class Landing:
 
     def _drop(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         if not self._covered(kind, key):
-            _take(kind, key, store, changes)
+            self._take(kind, key, store, changes)
+
+    def _take(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+        item = store.get(kind, key[1], key[0])
+        if item is not None and store.remove(kind, key[1], key[0]):
+            self._siblings.gone(item)
+            changes.take(ObjectRef(kind, key[1], key[0]))
 
     def _covered(self, kind: str, key: ObjectKey) -> bool:
         return any(
@@ -186,8 +199,3 @@ class Landing:
 
 def _version(item: Any) -> str:
     return str(item.metadata.resource_version)
-
-
-def _take(kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
-    if store.remove(kind, key[1], key[0]):
-        changes.take(ObjectRef(kind, key[1], key[0]))

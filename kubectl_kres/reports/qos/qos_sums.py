@@ -60,6 +60,22 @@ def amounts(pod: Pod, server: Server) -> PodAmounts | None:
     )
 
 
+class AlikeAmounts:
+    """``amounts`` of many pods: of those that are copies of one, it is one."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._known: dict[bytes, PodAmounts | None] = {}
+
+    def of(self, pod: Pod) -> PodAmounts | None:
+        key = _key(pod)
+        if key not in self._known:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = amounts(pod, self.server)
+        return self._known[key]
+
+
 class _Space:
     """What was added up so far. ``alike``: how many pods of each kind are still to be added, in the order they came."""
 

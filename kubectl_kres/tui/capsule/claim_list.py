@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+
+from msgspec import Struct
 
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
@@ -12,51 +15,69 @@ from kubectl_kres.render.capsule.system import NO_CAPSULE
 from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.times import since
-from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
-from kubectl_kres.reports.capsule.claim.claims import Claims
 from kubectl_kres.reports.capsule.common.claim_state import WAITING
 from kubectl_kres.reports.capsule.common.needs import claims_needs
-from kubectl_kres.reports.capsule.overview import CLAIM_STATES, FEW, claim_severity
+from kubectl_kres.reports.capsule.overview import CLAIM_STATES, claim_severity
 from kubectl_kres.reports.capsule.overview import since as waits_since
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.capsule.scene import scene_of
+from kubectl_kres.tui.capsule.scene import rows_of
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
+
+_STATES = tuple(CLAIM_STATES)
+#: Columns that the claim alone tells.
+_CHEAP = frozenset({"namespace", "name", "pool"})
 
 
-class ClaimEntry:
-    """A claim, with what would unblock it once that is looked at."""
+class ClaimEntry(Struct, eq=False, gc=False):
+    """A claim. What is told of it depends on all others that wait, and is made when it is looked at.
 
-    __slots__ = ("_session", "_whole", "claim", "report")
+    ``known``: what was told when the list was sorted, or its faults looked for; ``number``: that of the scene then.
+    """
 
-    def __init__(self, session: Session, claim: ResourcePoolClaim, report: ClaimReport) -> None:
-        self.claim, self.report, self._session = claim, report, session
-        self._whole: ClaimReport | None = None
+    _session: Session
+    claim: ResourcePoolClaim
+    known: ClaimReport | None = None
+    number: int = 0
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef("ResourcePoolClaim", self.claim.metadata.name, self.claim.metadata.namespace)
+
+    @property
+    def ready(self) -> bool:
+        """Whether what is known is what would be told now."""
+        scene = rows_of(self._session)
+        scene.look(self._session)
+        return self.known is not None and self.number == scene.number
+
+    @property
+    def report(self) -> ClaimReport:
+        if self.known is not None and self.ready:
+            return self.known
+        return rows_of(self._session).report(self._session, self.claim)
+
+    def prepare(self) -> None:
+        """Have it known."""
+        self.known = self.report
+        self.number = rows_of(self._session).number
 
     @property
     def whole(self) -> ClaimReport | None:
         """The claim in full; None where its pool has so many claims that this takes its time."""
-        scene = scene_of(self._session)
-        if self._whole is None and len(scene.of_pool(self.report.pool)) <= FEW:
-            self._whole = claim_detail(Claims(scene), self.claim)
-        return self._whole
+        return rows_of(self._session).whole(self._session, self.claim)
 
     @property
     def waits(self) -> str:
         """For how long it has been without what it asks for."""
-        if not self.report.waits:
+        report = self.report
+        if not report.waits:
             return ""
-        return since(waits_since(self.claim, self.report), self._session.setting.now())
-
-
-def claim_rows(session: Session, namespace: str) -> Iterator[ClaimEntry]:
-    """The claims of a namespace, of all if it is empty."""
-    making = Claims(scene_of(session))
-    for claim in session.store.all("ResourcePoolClaim", namespace or None):
-        yield ClaimEntry(session, claim, making.report(claim))
+        return since(waits_since(self.claim, report), self._session.setting.now())
 
 
 def sign(row: ClaimEntry) -> tuple[str, Tone]:
@@ -92,16 +113,17 @@ def _place(report: ClaimReport) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    where = Column("namespace", "NAMESPACE", lambda row: row.report.subject.namespace)
+    # Names are lower case by rule.
+    where, name = map(attrgetter, ("claim.metadata.namespace", "claim.metadata.name"))
     return (
-        *(() if namespace else (where,)),
-        Column("name", "NAME", lambda row: row.report.subject.name, most=48),
-        Column("pool", "POOL", lambda row: row.report.pool or row.report.wanted_pool or "-", most=30),
+        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        Column("name", "NAME", name, name, most=48),
+        Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
         Column("state", "STATE", lambda row: row.report.state, _state_rank, _tone, width=10),
-        Column("short", "SHORT BY", lambda row: short(row.report), tone=lambda row: sign(row)[1], most=44),
+        Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: sign(row)[1], most=44),
         Column("place", "PLACE", lambda row: _place(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
-        Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), wide=True),
+        Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),
     )  # fmt: skip
 
 
@@ -109,21 +131,48 @@ def _tone(row: ClaimEntry) -> Tone:
     return TONES[row.report.state]
 
 
+def _pool(row: ClaimEntry) -> str:
+    """The pool that it is in, else the one that it names; empty: none."""
+    status = row.claim.status.pool
+    return (status.name if status is not None else "") or row.claim.spec.pool
+
+
+def _short_rank(row: ClaimEntry) -> str | None:
+    return short(row.known).lower() if row.known is not None else None
+
+
+def _asks_rank(row: ClaimEntry) -> str | None:
+    return brief_words(row.known.asks).lower() if row.known is not None else None
+
+
 def _place_rank(row: ClaimEntry) -> int | None:
-    return row.report.place.place if row.report.place is not None else None
+    return row.known.place.place if row.known is not None and row.known.place is not None else None
 
 
-def _state_rank(row: ClaimEntry) -> int:
-    return list(CLAIM_STATES).index(row.report.state)
+def _state_rank(row: ClaimEntry) -> int | None:
+    return _STATES.index(row.known.state) if row.known is not None else None
 
 
 def _waits_rank(row: ClaimEntry) -> str | None:
-    return waits_since(row.claim, row.report) if row.report.waits else None
+    return waits_since(row.claim, row.known) if row.known is not None and row.known.waits else None
+
+
+def _fault(row: ClaimEntry) -> bool:
+    return row.known is not None and bool(SIGNS[claim_severity(row.known)][0])
+
+
+def _entry(session: Session, claim: ResourcePoolClaim) -> tuple[RowKey, ClaimEntry]:
+    return (claim.metadata.namespace, claim.metadata.name), ClaimEntry(session, claim)
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for row in claim_rows(session, namespace):
-        yield (row.report.subject.namespace, row.report.subject.name), row
+    for claim in session.store.all("ResourcePoolClaim", namespace or None):
+        yield _entry(session, claim)
+
+
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, ClaimEntry] | None:
+    claim = session.get(ref)
+    return _entry(session, claim) if claim is not None else None
 
 
 def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
@@ -160,11 +209,16 @@ LISTING = Listing(
     absent=NO_CAPSULE,
     columns=_columns,
     rows=_rows,
+    row=_row,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.report.subject),
-    ref=lambda row: row.report.subject,
-    owner=lambda row: pool_place(row.report.pool or row.report.wanted_pool),
+    opens=lambda row: Location("object", ref=row.ref),
+    ref=lambda row: row.ref,
+    owner=lambda row: pool_place(_pool(row)),
+    prepare=lambda row, _: row.prepare(),
+    ready=lambda row, what: what in _CHEAP or row.ready,
+    fault=_fault,
+    late=lambda session: rows_of(session).late(session),
     command=lambda session, namespace: session.command("claims", namespace),
     labels=lambda row: row.claim.metadata.labels or {},
     hints=("owner", "sort-state", "faults"),

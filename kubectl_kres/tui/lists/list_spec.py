@@ -14,6 +14,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_texts import RowText
 from kubectl_kres.tui.table.view import RowKey
 
 ListRows = Iterator[tuple[RowKey, Any]]
@@ -36,7 +37,9 @@ class Listing(Struct, frozen=True):
     scoped: it is of one namespace, if one was chosen. sums: it shows pods added up.
     also: what is read, too, as far as that is known by now. absent: what it means that the server has no such kind.
     owner: what a row belongs to. several: what rows are called; empty: as the list is.
-    part: what a row is where it is no object but a part of several.
+    fault: whether a row has one, as far as it was computed; absent: by its sign. late: what a row says depends on
+    others, and this is whether they tell of a moment ago.
+    part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
     names: tuple[str, ...]
@@ -54,7 +57,9 @@ class Listing(Struct, frozen=True):
     prepare: Callable[[Any, str], None] | None = None
     ready: Callable[[Any, str], bool] | None = None
     labels: Callable[[Any], Mapping[str, str]] = no_labels
-    words: Callable[[Any], str] | None = None
+    words: Callable[[Any], RowText] | None = None
+    fault: Callable[[Any], bool] | None = None
+    late: Callable[[Session], bool] | None = None
     hints: tuple[str, ...] = ()
     also: Callable[[Session, str], Iterable[Need]] | None = None
     absent: str = ""

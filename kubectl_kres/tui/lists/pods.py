@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
-from kubectl_kres.reports.qos.qos_sums import PodAmounts, amounts
+from kubectl_kres.reports.qos.qos_sums import PodAmounts
 from kubectl_kres.reports.quota.counted import workload_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -32,6 +32,16 @@ _KIND = BY_KIND["Pod"]
 _TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
 
 
+class _Computed(Struct, eq=False, gc=False):
+    """What is computed of a pod. ``counted``: its amounts are. ``stamp``: the policies under which its quality is."""
+
+    amounts: PodAmounts | None = None
+    quality: Quality | None = None
+    stamp: int = -1
+    counted: bool = False
+    fault: str = ""
+
+
 class PodRow(Struct, eq=False, gc=False):
     """A pod, with what is computed of it once it is looked at.
 
@@ -40,28 +50,37 @@ class PodRow(Struct, eq=False, gc=False):
 
     _session: Session
     pod: Pod
-    _amounts: PodAmounts | None = None
-    _quality: Quality | None = None
-    _stamp: int = -1
-    _counted: bool = False
-    fault: str = ""
+    _own: _Computed | None = None
 
     @property
     def ref(self) -> ObjectRef:
         return ObjectRef("Pod", self.pod.metadata.name, self.pod.metadata.namespace)
 
     @property
+    def _computed(self) -> _Computed:
+        """Most rows are never looked at, and have none."""
+        if self._own is None:
+            self._own = _Computed()
+        return self._own
+
+    @property
+    def known(self) -> PodAmounts | None:
+        """What it counts for, as far as it was computed."""
+        return self._own.amounts if self._own is not None else None
+
+    @property
     def amounts(self) -> PodAmounts | None:
         """What it counts for; None where a quantity does not parse."""
-        if not self._counted:
-            self._amounts, self._counted = amounts(self.pod, self._session.server), True
-        return self._amounts
+        computed = self._computed
+        if not computed.counted:
+            computed.amounts, computed.counted = self._session.amounts.of(self.pod), True
+        return computed.amounts
 
     def ready(self, what: str) -> bool:
         """Whether a column, or the fault, is computed."""
         if "." in what:
-            return self._counted
-        return what not in {"why", "fault"} or self._stamp == self._session.policies
+            return self._own is not None and self._own.counted
+        return what not in {"why", "fault"} or (self._own is not None and self._own.stamp == self._session.policies)
 
     def prepare(self, what: str) -> None:
         """Compute it."""
@@ -70,14 +89,14 @@ class PodRow(Struct, eq=False, gc=False):
     @property
     def quality(self) -> Quality | None:
         """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
-        if not self.ready("fault"):
-            self._stamp = self._session.policies
-            self.fault = ""
+        computed = self._computed
+        if computed.stamp != self._session.policies:
+            computed.stamp, computed.fault = self._session.policies, ""
             try:
-                self._quality = self._session.brief.quality(Subject(self.ref, _KIND))
+                computed.quality = self._session.brief.quality(Subject(self.ref, _KIND))
             except KresError as error:
-                self._quality, self.fault = None, error.message
-        return self._quality
+                computed.quality, computed.fault = None, error.message
+        return computed.quality
 
     def amount(self, side: str, resource: str) -> str | None:
         pod_amounts = self.amounts
@@ -90,7 +109,7 @@ class PodRow(Struct, eq=False, gc=False):
         """What decides the class, or what is wrong, in a few words."""
         quality = self.quality
         if quality is None:
-            return self.fault or "a quantity does not parse"
+            return self._computed.fault or "a quantity does not parse"
         return short(quality)
 
 
@@ -102,7 +121,7 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
     of = attrgetter(side)
 
     def rank(row: PodRow) -> int | None:
-        pod_amounts = row._amounts  # noqa: SLF001, its own module; None until they are computed
+        pod_amounts = row.known
         if pod_amounts is None:
             return None
         amount = of(pod_amounts).get(resource)
@@ -140,11 +159,12 @@ def _age(row: PodRow) -> str:
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
-    # Names are lower case by rule. As their own ranks they are read without a call of Python for each row.
+    # Names are lower case by rule. As their own ranks they are read without a call of Python for each row, so quickly
+    # that they need not be known before.
     where, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
     return (
-        *(() if namespace else (Column("namespace", "NAMESPACE", where, where, lasting=True),)),
-        Column("name", "NAME", name, name, most=56, lasting=True),
+        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        Column("name", "NAME", name, name, most=56),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
         _figure("requests", "cpu", "CPU REQ"),
         _figure("limits", "cpu", "CPU LIM"),
@@ -153,7 +173,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("state", "STATE", _state, _state, _state_tone, wide=True, most=17, lasting=True),
         Column("age", "AGE", _age, _made, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
-        Column("node", "NODE", node, node, wide=True, most=24, lasting=True),
+        Column("node", "NODE", node, node, wide=True, most=24),
     )
 
 
@@ -267,6 +287,12 @@ def _labels(row: PodRow) -> Mapping[str, str]:
     return row.pod.metadata.labels or {}
 
 
+def _words(row: PodRow) -> tuple[str, str, str]:
+    pod = row.pod
+    rest = f"{pod.status.qos_class} {pod.status.phase} {pod.spec.node_name}"
+    return pod.metadata.namespace, pod.metadata.name, rest
+
+
 LISTING = Listing(
     names=("pods", "pod", "po"),
     about="QoS class, requests and limits of pods, and what admission says of them today",
@@ -284,9 +310,6 @@ LISTING = Listing(
     prepare=lambda row, what: row.prepare(what),
     ready=lambda row, what: row.ready(what),
     labels=_labels,
-    words=lambda row: (
-        f"{row.pod.metadata.namespace} {row.pod.metadata.name} {row.pod.status.qos_class} "
-        f"{row.pod.status.phase} {row.pod.spec.node_name}"
-    ),
+    words=_words,
     hints=("sort-qos", "explain", "faults"),
 )

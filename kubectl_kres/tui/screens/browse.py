@@ -24,15 +24,18 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.matching import Selector
 from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.row_texts import RowText
 from kubectl_kres.tui.table.strips import safe
 from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.header_footer import count_text, gap_count
 from kubectl_kres.tui.widgets.lines import Lines
 
-#: Seconds that rows are made for in one go, at first and later.
-_FIRST, _SLICE = 0.15, 0.015
-#: Rows whose texts are made ready at a tick, for a filter to come.
-_READ = 2_000
+#: Seconds that rows are made for in one go, at first and later, and between two such goes, for keys and painting.
+_FIRST, _SLICE, _BREATH = 0.15, 0.015, 0.005
+#: Rows whose texts are made ready between two looks at the clock, for a filter to come.
+_READ = 200
+#: Changes of rows that are not seen, from which they are worked in.
+_UNSEEN = 2_000
 #: From so many rows on, order and filter follow changes twice a second only.
 _MANY = 20_000
 _PATIENCE = 0.5
@@ -80,9 +83,15 @@ class Browse(TablePane):
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
-        self._due, self._settled = False, 0.0
+        #: All rows are to be made anew: at first they are.
+        self._due, self._settled = True, 0.0
+        #: When the order last went by what was computed.
+        self._ordered = 0.0
         self._pending: Timer | None = None
         self._aging: Timer | None = None
+        self._going: Timer | None = None
+        #: Rows tell of each other, and it is long ago that all were looked at.
+        self._aged = False
         self._also: dict[str, dict[Need, None]] = {}
         #: Namespace and change of the store for which that is known.
         self._known: tuple[str, int] | None = None
@@ -145,34 +154,54 @@ class Browse(TablePane):
             self.table.change_columns(self._columns(place.namespace))
         if place.filter and place.filter != self._filter:
             self.filter(place.filter)
-        self._remake()
+        if self.listing.row is None or moved or self._due:
+            self._remake()
+        else:
+            # Rows have followed, unseen.
+            self._settle_now()
+            self._recompute()
+            self._show()
+        if self._aged:
+            self._age()
         self.table.focus()
 
     def changed(self, changes: Changes) -> None:
         """Takes in what changed: single rows where that is enough, else all of them anew."""
-        main, kinds = self.listing.kinds[0], changes.kinds
-        if kinds & set(self.listing.kinds):
-            alone = kinds & set(self.listing.kinds) == {main}
-            if self.listing.row is not None and (alone or self.listing.prepare is not None):
+        if changes.kinds & set(self.listing.kinds):
+            if self._row_by_row(changes):
                 self._update(changes)
             else:
                 self._due = True
         now = perf_counter()
-        patience = _PATIENCE if len(self.table.view.rows) > _MANY else 0.0
+        patience = _PATIENCE if self.table.view.count > _MANY else 0.0
         if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
         if self.table.anchored and self._making is None and not self._due:
             # Rows that come first may arrive last; once all are there, the cursor stays on its row.
             self.table.anchored = any(self.session.loading(self.needs()))
-        if self._making is None and not self.table.view.whole:
-            self.table.view.read(_READ)
+
+    def _row_by_row(self, changes: Changes) -> bool:
+        """Whether rows can follow these changes without being made anew, all of them."""
+        listing, kinds = self.listing, changes.kinds
+        alone = kinds & set(listing.kinds) == {listing.kinds[0]}
+        return listing.row is not None and (alone or listing.prepare is not None)
 
     def missed(self, changes: Changes) -> None:
-        """Rows follow their objects, unseen; all are made anew when the screen is entered."""
-        if self.listing.row is not None and self.listing.kinds[0] in changes.kinds:
-            self._making, self._preparing, self._made = None, None, {}
-            self.table.view.update(*taken_in(self.listing, self.session, changes, self._namespace))
+        """Rows follow their objects, unseen; where they cannot, all are made anew when the screen is entered."""
+        if not changes.kinds & set(self.listing.kinds):
+            return
+        self._aged = self._aged or self.listing.late is not None
+        if self._making is not None or not self._row_by_row(changes):
+            self._making, self._preparing, self._made, self._due = None, None, {}, True
+        if self.listing.row is not None:
+            view = self.table.view
+            view.update(*taken_in(self.listing, self.session, changes, self._namespace))
+            if view.waiting > _UNSEEN:
+                view.settle()
+
+    def withheld(self) -> None:
+        self._due = True
 
     @property
     def sums(self) -> bool:
@@ -180,7 +209,7 @@ class Browse(TablePane):
 
     @property
     def busy(self) -> bool:
-        under_way = self._making, self._preparing, self._behind, self._pending, self._aging
+        under_way = self._making, self._preparing, self._behind, self._pending, self._aging, self._going
         return super().busy or self._due or any(under_way)
 
     def refresh_sums(self) -> None:
@@ -198,21 +227,27 @@ class Browse(TablePane):
                 self._behind += rows
             self.table.update(changed, gone)
             self._settle()
-        if self._aging is None and changes.kinds & set(self.listing.kinds[1:]):
+        if self._aging is None and (self.listing.late is not None or changes.kinds & set(self.listing.kinds[1:])):
             self._aging = self.set_timer(_PATIENCE, self._age)
         if changes.needs:
             self.table.measure()
             self._show()
 
     def _age(self) -> None:
-        """Draws again what is seen: what rows say depends on objects of other kinds, too."""
-        self._aging = None
+        """Draws again what is seen: what rows say depends on objects of other kinds, or on other rows, too."""
+        self._aging, self._aged = None, False
+        late = self.listing.late
+        if late is not None and late(self.session):
+            self._aging = self.set_timer(_PATIENCE, self._age)
+        elif late is not None:
+            self.table.view.age()
+            self._recompute()
         self.table.refresh()
         self._show()
 
     def _settle(self) -> None:
         now = perf_counter()
-        if len(self.table.view.rows) > _MANY and now - self._settled < _PATIENCE:
+        if self.table.view.count > _MANY and now - self._settled < _PATIENCE:
             if self._pending is None:
                 self._pending = self.set_timer(_PATIENCE, self._settle_now)
             self.table.refresh_changed()
@@ -239,14 +274,41 @@ class Browse(TablePane):
         self._go_on(_FIRST)
 
     def _go_on(self, seconds: float) -> None:
-        """Makes rows, then computes what is costly about them, for so many seconds."""
-        end = perf_counter() + seconds
+        """Makes rows, computes what is costly about them, then their texts, for so many seconds; the rest in a moment,
+        while nobody types. Texts that are there already are only made anew now and again.
+        """
+        end, view = perf_counter() + seconds, self.table.view
         if self._making is not None:
             self._make(end)
-        if self._behind and self._preparing is None and end - self._settled > _PATIENCE:
+        if self._behind and self._preparing is None and end - self._ordered > _PATIENCE:
             self._preparing, self._behind = iter(self._behind), []
         if self._preparing is not None:
             self._prepare(end)
+        reads = not view.whole and self._making is None and not self._early
+        if reads:
+            self._read(end)
+        left = self._making is not None or self._preparing is not None or (reads and not view.ready)
+        if left and self._going is None and self.is_mounted:
+            self._going = self.set_timer(_BREATH, self._go_again)
+
+    @property
+    def _early(self) -> bool:
+        """Whether what rows say of each other will be something else in a moment, since they are still read."""
+        return self.listing.late is not None and any(self.session.loading(self.listing.needs(self._namespace)))
+
+    def _go_again(self) -> None:
+        self._going = None
+        if self.display and not self.screen.has_class("typing"):
+            self._go_on(_SLICE)
+
+    def _read(self, end: float) -> None:
+        """Makes texts ready until then. The filter looks again at those that may have changed."""
+        view = self.table.view
+        while not view.whole and perf_counter() < end:
+            view.read(_READ)
+        if view.whole and self._filter and self.listing.late is not None:
+            view.rematch()
+            self._settle_now()
 
     def _make(self, end: float) -> None:
         """Makes rows until then. Older rows stay until all new ones are there."""
@@ -264,6 +326,7 @@ class Browse(TablePane):
         if self._making is None:
             self.table.replace(self._made)
             self._made = {}
+            self._recompute()
             self._show()
         else:
             self.table.update(fresh)
@@ -273,12 +336,12 @@ class Browse(TablePane):
         assert self._preparing is not None
         if self._prepared(self._preparing, end):
             self._preparing = None
-        if self._preparing is None or perf_counter() - self._settled > _PATIENCE:
+        if self._preparing is None or perf_counter() - self._ordered > _PATIENCE:
             column = self.table.sorted_by
             if column is not None:
                 self.table.sort(column, reverse=self.table.reverse)
             self.apply()
-            self._settled = perf_counter()
+            self._settled = self._ordered = perf_counter()
 
     def _prepared(self, rows: Iterator[Any], end: float) -> bool:
         """Computes what is costly about rows until then; whether that was all of them."""
@@ -286,20 +349,22 @@ class Browse(TablePane):
         assert prepare is not None
         assert ready is not None
         for row in rows:
-            due = [what for what in self._costly if not ready(row, what)]
-            for what in due:
-                prepare(row, what)
-            if due and perf_counter() > end:
+            for what in self._costly:
+                if not ready(row, what):
+                    prepare(row, what)
+            if perf_counter() > end:
                 return False
         return True
 
-    def _text(self, row: Any) -> str:
+    def _text(self, row: Any) -> RowText:
         if self.listing.words is not None:
             return self.listing.words(row)
         return " ".join(column.text(row) for column in self.table.columns)
 
     def _fault(self, row: Any) -> bool:
         ready = self.listing.ready
+        if self.listing.fault is not None:
+            return self.listing.fault(row)
         return (ready is None or ready(row, "fault")) and bool(self.listing.sign(row)[0])
 
     @property
@@ -440,16 +505,21 @@ class Browse(TablePane):
         self._compute(column)
         super().toggle(column)
 
-    def _compute(self, column: Column | None) -> None:
+    def _compute(self, column: Column | None, seconds: float = _FIRST) -> None:
         """Makes ready what is costly about rows to sort or choose by, the rest of it while the user looks on."""
         ready = self.listing.ready
         if ready is not None:
             self._costly = {"fault"} if self._faults else set()
             if column is not None:
                 self._costly.add(column.id)
-            rows = [row for row in self.table.view.rows.values() if not all(ready(row, what) for what in self._costly)]
+            rows = [row for _, row in self.table.view.pairs()] if self._costly else []
             self._preparing, self._behind = iter(rows), []
-            self._prepare(perf_counter() + _FIRST)
+            self._prepare(perf_counter() + seconds)
+
+    def _recompute(self) -> None:
+        """The same for rows that came since, or say something else now."""
+        if self._costly:
+            self._compute(self.table.sorted_by, 0.0)
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()

@@ -410,7 +410,7 @@ def _place(problem: Problem) -> Location:
     return Location(view, ref=problem.subject)
 
 
-def _put(table: Table, rows: Mapping[RowKey, Notice]) -> None:
+def _put(table: Table, rows: dict[RowKey, Notice]) -> None:
     """The rows, as few of them anew as can be."""
     old = table.view.rows
     if rows.keys() != old.keys():

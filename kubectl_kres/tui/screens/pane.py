@@ -95,6 +95,9 @@ class Pane(Widget):
         """The screen is shown, perhaps for another namespace than before."""
         self.place = place
 
+    def withheld(self) -> None:
+        """Something changed that it was not told of, since the screen was held still; it will be entered again."""
+
     def act(self, action: str) -> bool:
         """Do what a key says; False if it means nothing here."""
         del action

@@ -13,7 +13,6 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.timer import Timer
 
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import moves
@@ -28,8 +27,6 @@ _MARGIN = 4
 _MEASURED, _SAMPLE = 400, 40
 #: The tone of a whole row, by that of its sign.
 _ROWS = {"bad": "fault", "warn": "near", "quiet": "quiet"}
-#: Seconds after which the length of a long list is told anew, where its end is near and where it is not.
-_PATIENCE, _FAR = 0.5, 5.0
 
 
 class Table(Drawn):
@@ -90,7 +87,6 @@ class Table(Drawn):
         self._laid = -1
         #: What was drawn: columns, line and key of the cursor, and the keys that are seen.
         self._drawn: tuple[Any, ...] | None = None
-        self._sizing: Timer | None = None
         self._changed: set[RowKey] = set()
         #: The row that the table opened on, until the cursor or the view is moved by hand.
         self._opened: RowKey | None = None
@@ -139,8 +135,8 @@ class Table(Drawn):
         self.settle()
         self.refresh()
 
-    def replace(self, rows: Mapping[RowKey, Any]) -> None:
-        """All rows anew; the cursor stays on its key."""
+    def replace(self, rows: dict[RowKey, Any]) -> None:
+        """All rows anew, and the dictionary with them; the cursor stays on its key."""
         self.view.replace(rows)
         self._liked = []
         self.settle()
@@ -186,7 +182,7 @@ class Table(Drawn):
             self.cursor = keys[place] if keys else None
         self._line = max(0, place)
         self._lay_out()
-        self._size_up()
+        self.virtual_size = Size(self.size.width, len(keys) + 1)
         if visible:
             self._reveal()
         top = int(self.scroll_offset.y)
@@ -201,17 +197,6 @@ class Table(Drawn):
         self._changed, self._drawn = set(), drawn
         if before != self.cursor:
             self.post_message(self.Moved(self.cursor))
-
-    def _size_up(self, *, at_once: bool = False) -> None:
-        """Tells how many lines there are. That lays out the screen anew, so a long list waits a little with it."""
-        height, many = len(self.view.keys) + 1, 3 * self.size.height
-        if at_once or min(height, self.virtual_size.height) < many:
-            self._sizing = None
-            self.virtual_size = Size(self.size.width, height)
-        elif self._sizing is None and height != self.virtual_size.height:
-            end = min(height, self.virtual_size.height)
-            near = int(self.scroll_offset.y) + many > end or abs(height - self.virtual_size.height) > end // 20
-            self._sizing = self.set_timer(_PATIENCE if near else _FAR, lambda: self._size_up(at_once=True))
 
     def refresh_changed(self) -> None:
         """Draws only those of the changed rows that are seen, where they stood at the last ``settle``."""
@@ -231,8 +216,6 @@ class Table(Drawn):
             self._opened = None
             self._line, self.cursor = line, keys[line]
             self.post_message(self.Moved(self.cursor))
-        if self._sizing is not None:
-            self._size_up(at_once=True)
         self._reveal()
         self.refresh()
 
@@ -318,9 +301,9 @@ class Table(Drawn):
         room = self._laid - _MARGIN - 1
         if not self._liked or len(self._liked) != len(self.columns):
             # Rows that a filter hides count, too: it goes, and the widths stay.
-            rows = self.view.rows
-            seen = (rows[key] for key in self.view.keys[: _MEASURED // 2])
-            self._liked = natural(self.columns, chain(seen, islice(rows.values(), _MEASURED // 2)))
+            rows = (row for _, row in self.view.pairs())
+            seen = filter(None, map(self.view.rows.get, self.view.keys[: _MEASURED // 2]))
+            self._liked = natural(self.columns, chain(seen, islice(rows, _MEASURED // 2)))
         if self.sorted_by is not None:
             # The arrow of the sort needs a cell of its own.
             at = next((at for at, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 #: Namespace and name, or whatever else sorts.
 RowKey = tuple[str, ...]
+#: Slots, the numbers that rows have in a view, as few bytes as they can be.
+Slots: TypeAlias = "array[int]"
 #: What a row sorts by; None comes last, whichever way the sort goes.
 Rank = Callable[[Any], Any]
 
 
 class RowOrder:
-    """An order of slots, which are the numbers that rows have in a view.
+    """An order of slots.
 
     By rank, rows of equal rank by key; without a rank by key alone, which ``reverse`` turns round. ``keys`` and
     ``ranks`` are by slot and belong to the view as much as to this.
@@ -35,16 +38,23 @@ class RowOrder:
         before, self.ranks = self.ranks, list(map(self.rank, rows))
         return before != self.ranks
 
-    def arranged(self, slots: list[int]) -> list[int]:
+    def arranged(self, slots: Slots) -> Slots:
         """Slots that are in the order of their keys, in this order."""
         if self.rank is None:
             return slots[::-1] if self.reverse else slots
         ranks = self.ranks
         known = slots if None not in ranks else [slot for slot in slots if ranks[slot] is not None]
-        numbers = sorted(known, key=ranks.__getitem__, reverse=self.reverse)
-        return numbers if known is slots else [*numbers, *(slot for slot in slots if ranks[slot] is None)]
+        numbers = packed(sorted(known, key=ranks.__getitem__, reverse=self.reverse))
+        if known is not slots:
+            numbers.extend(slot for slot in slots if ranks[slot] is None)
+        return numbers
 
-    def find(self, line: Sequence[int], slot: int) -> int:
+    def slot(self, line: Slots, key: RowKey) -> int | None:
+        """The slot of a key in a line that is in the order of keys; None: it has none."""
+        place = bisect_left(line, key, key=self.keys.__getitem__)
+        return line[place] if place < len(line) and self.keys[line[place]] == key else None
+
+    def find(self, line: Slots, slot: int) -> int:
         """Where a slot stands in a line of slots, or would stand."""
         keys = self.keys
         if self.plain:
@@ -58,7 +68,7 @@ class RowOrder:
                 high = middle
         return low
 
-    def stands(self, line: Sequence[int], slot: int) -> int | None:
+    def stands(self, line: Slots, slot: int) -> int | None:
         """Where a slot stands in a line of slots; None: it does not."""
         place = self.find(line, slot)
         return place if place < len(line) and line[place] == slot else None
@@ -74,12 +84,12 @@ class RowOrder:
             return its is None
         return bool(rank > its if self.reverse else rank < its)
 
-    def entered(self, line: list[int], slots: Iterable[int]) -> list[int]:
+    def entered(self, line: Slots, slots: Iterable[int]) -> Slots:
         """The line with more slots in it, each at its place."""
-        coming = self.arranged(sorted(slots, key=self.keys.__getitem__))
+        coming = self.arranged(packed(sorted(slots, key=self.keys.__getitem__)))
         if not coming:
             return line
-        numbers, at = list[int](), 0
+        numbers, at = packed(), 0
         for slot in coming:
             place = self.find(line, slot)
             numbers += line[at:place]
@@ -89,9 +99,9 @@ class RowOrder:
         return numbers
 
 
-def left(line: list[int], places: Iterable[int]) -> list[int]:
+def left(line: Slots, places: Iterable[int]) -> Slots:
     """The line without those that stand at some places."""
-    numbers, at = list[int](), 0
+    numbers, at = packed(), 0
     for place in sorted(places):
         numbers += line[at:place]
         at = place + 1
@@ -99,3 +109,8 @@ def left(line: list[int], places: Iterable[int]) -> list[int]:
         return line
     numbers += line[at:]
     return numbers
+
+
+def packed(slots: Iterable[int] = ()) -> Slots:
+    """The slots as a line."""
+    return array("I", slots)

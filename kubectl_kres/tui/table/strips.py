@@ -11,6 +11,7 @@ from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -128,7 +129,20 @@ class Drawn(ScrollView, can_focus=True):
     }}
     """
 
+    #: How many lines there are is nothing that changes the rest of the screen.
+    virtual_size = Reactive(Size(0, 0), layout=False)
     _plain: Style | None = None
+
+    def watch_virtual_size(self, _before: Size, after: Size) -> None:
+        """The scrollbar follows; where the widget is as high as its lines are many, the screen is laid out anew."""
+        if self.styles.auto_dimensions:
+            # Textual counts one change until it comes to rest: a second one it would lay out with the height of the
+            # first, and leave the scrollbar of the first.
+            self._layout_updates += 1
+            self.refresh(layout=True)
+            self.call_after_refresh(self._refresh_scrollbars)
+        else:
+            self._scroll_update(after)
 
     @property
     def plain(self) -> Style:

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from kubectl_kres.tui.table.matching import EVERYTHING, Matcher, RowLabels
-from kubectl_kres.tui.table.sorted_rows import Rank, RowKey, RowOrder, left
+from kubectl_kres.tui.table.row_texts import RowText, RowTexts
+from kubectl_kres.tui.table.sorted_rows import Rank, RowKey, RowOrder, Slots, left, packed
 
 __all__ = ["Faces", "Rank", "RowKey", "RowKeys", "View"]
 
@@ -19,7 +20,7 @@ _PART = 12
 class Faces(NamedTuple):
     """How a view looks at a row: its text to search, its labels, and whether it has a fault."""
 
-    text: Callable[[Any], str]
+    text: Callable[[Any], RowText]
     labels: Callable[[Any], RowLabels]
     fault: Callable[[Any], bool]
 
@@ -27,7 +28,7 @@ class Faces(NamedTuple):
 class RowKeys(Sequence[RowKey]):
     """The keys of some slots, looked up only where they are asked for."""
 
-    def __init__(self, slots: Sequence[int], keys: Sequence[RowKey]) -> None:
+    def __init__(self, slots: Slots, keys: Sequence[RowKey]) -> None:
         self._slots, self._keys = slots, keys
 
     def __len__(self) -> int:
@@ -46,60 +47,127 @@ class RowKeys(Sequence[RowKey]):
         return map(self._keys.__getitem__, self._slots)
 
 
+#: In the place of a row that has gone.
+_GONE: Any = object()
+
+
+class RowsByKey(Mapping[RowKey, Row]):
+    """The rows of a view by key, as of the last change of them."""
+
+    def __init__(self, view: View[Row]) -> None:
+        self._view = view
+
+    def __getitem__(self, key: RowKey) -> Row:
+        return self._view.row(key)
+
+    def __len__(self) -> int:
+        return self._view.count
+
+    def __iter__(self) -> Iterator[RowKey]:
+        return (key for key, _ in self._view.pairs())
+
+
 class View(Generic[Row]):
     """Rows by key. ``keys``: those that are seen, in order, as of the last ``settle``.
 
     Without a sort rows stand in the order of their keys; a sort is stable over that. Each row has a number, its slot:
     what is known of it stands at that place of a list, and orders are lists of slots, since both are quick to go
-    through. What changed is worked into these lists by ``settle``; until then they are as they were.
+    through. What changed is worked into these lists by ``settle``; until then they are as they were. There is no table
+    of rows by key: a key is found in the order of keys, by halving.
     """
 
     def __init__(self, faces: Faces) -> None:
-        self.rows: dict[RowKey, Row] = {}
+        self._count = 0
         self._faces = faces
         self._matcher, self._faults = EVERYTHING, False
-        self._slots: dict[RowKey, int] = {}
         self._keys: list[RowKey] = []
         self._held: list[Row] = []
-        self._texts: list[str | None] = []
-        #: Slots that have no text yet, and slots without a row, which keep what they last had.
-        self._unread: list[int] = []
+        self._texts = RowTexts(faces.text)
+        #: Slots without a row, which keep what they last had.
         self._free: list[int] = []
         #: By rank those of the first slots, as far as they were read.
         self._ahead: dict[Rank, list[Any]] = {}
         #: That of the keys, that of the lines as they are, and that of the next ones.
         self._by_key = self._by = self._next = RowOrder(self._keys)
         #: All by key, all in order, and those of them that are seen: one list where they do not differ.
-        self._base: list[int] = []
-        self._line: list[int] = []
-        self._seen: list[int] = []
-        #: What is to be done: rows to take in, or all of them; ranks to look at again; orders and filters to apply.
-        self._dirty: dict[RowKey, None] = {}
-        self._anew = self._again = self._unordered = self._unfiltered = False
+        self._base = self._line = self._seen = packed()
+        #: What is to be done: all rows anew; some to take in, with the slots of those that have one; ranks to look at
+        #: again; orders and filters to apply.
+        self._anew: dict[RowKey, Row] | None = None
+        self._dirty: dict[RowKey, tuple[int | None, Row]] = {}
+        self._again = self._unordered = self._unfiltered = False
         self._narrowed = False
 
     @property
     def keys(self) -> RowKeys:
         return RowKeys(self._seen, self._keys)
 
-    def replace(self, rows: Mapping[RowKey, Row]) -> None:
-        """All rows anew."""
-        self.rows = dict(rows)
+    @property
+    def rows(self) -> Mapping[RowKey, Row]:
+        return RowsByKey(self)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._anew) if self._anew is not None else self._count
+
+    def row(self, key: RowKey) -> Row:
+        """Raises KeyError."""
+        if (row := self._found(key)[1]) is _GONE:
+            raise KeyError(key)
+        return row
+
+    def _found(self, key: RowKey) -> tuple[int | None, Row]:
+        """The slot of a key, if it has one, and its row, or ``_GONE``."""
+        if self._anew is not None:
+            return None, self._anew.get(key, _GONE)
+        waiting = self._dirty.get(key)
+        if waiting is not None:
+            return waiting
+        slot = self._by_key.slot(self._base, key)
+        return slot, self._held[slot] if slot is not None else _GONE
+
+    def pairs(self) -> Iterator[tuple[RowKey, Row]]:
+        """All rows, each with its key: in the order of keys, but what came last at the end."""
+        if self._anew is not None:
+            yield from self._anew.items()
+            return
+        keys, rows, dirty = self._keys, self._held, self._dirty
+        for slot in self._base:
+            key = keys[slot]
+            row = dirty[key][1] if key in dirty else rows[slot]
+            if row is not _GONE:
+                yield key, row
+        for key, (at, row) in dirty.items():
+            if at is None and row is not _GONE:
+                yield key, row
+
+    def replace(self, rows: dict[RowKey, Row]) -> None:
+        """All rows anew. The dictionary is the view's from now on."""
+        self._anew = rows
         self._dirty.clear()
-        self._anew = True
 
     def update(self, changed: Mapping[RowKey, Row], gone: Iterable[RowKey] = ()) -> None:
         """Rows that came or changed, and rows that went; what is in both is gone."""
-        self.rows.update(changed)
-        self._dirty.update(dict.fromkeys(changed))
+        if self._anew is not None:
+            self._anew.update(changed)
+            for key in gone:
+                self._anew.pop(key, None)
+            return
+        for key, row in changed.items():
+            slot, before = self._found(key)
+            self._count += before is _GONE
+            self._dirty[key] = slot, row
         for key in gone:
-            if self.rows.pop(key, None) is not None:
-                self._dirty[key] = None
+            slot, before = self._found(key)
+            if before is not _GONE:
+                self._count -= 1
+                self._dirty[key] = slot, _GONE
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
         """See only what matches; ``faults``: and has a fault."""
-        # What the wider filter hid, the narrower one hides too.
-        narrower = matcher.narrows(self._matcher) and faults == self._faults
+        # What the wider filter hid, the narrower one hides too; faults come to be known.
+        narrower = matcher.narrows(self._matcher) and not faults and not self._faults
         self._narrowed = narrower and (self._narrowed or not self._unfiltered)
         self._matcher, self._faults = matcher, faults
         self._unfiltered = True
@@ -118,11 +186,12 @@ class View(Generic[Row]):
 
     def settle(self) -> bool:
         """Brings ``keys`` up to date; whether there was anything to do."""
-        if not (self._anew or self._dirty or self._again or self._unordered or self._unfiltered):
+        anew = self._anew is not None
+        if not (anew or self._dirty or self._again or self._unordered or self._unfiltered):
             return False
-        if self._anew or len(self._free) > len(self.rows):
+        if anew or len(self._free) > self._count:
             self._number()
-        elif self._unordered or len(self._dirty) * _PART > len(self.rows):
+        elif self._unordered or len(self._dirty) * _PART > self._count:
             self._take_in()
         elif self._dirty:
             self._work_in()
@@ -134,35 +203,46 @@ class View(Generic[Row]):
         if self._unordered or self._unfiltered:
             self._seen = self._matching(self._seen if self._narrowed else self._line)
         self._dirty = {}
-        self._anew = self._again = self._unordered = self._unfiltered = self._narrowed = False
+        self._again = self._unordered = self._unfiltered = self._narrowed = False
         return True
 
     def place(self, key: RowKey) -> int | None:
         """The line of a key in what is seen."""
-        slot = self._slots.get(key)
+        slot = self._by_key.slot(self._base, key)
         return self._by.stands(self._seen, slot) if slot is not None else None
 
     @property
     def whole(self) -> bool:
-        """Whether the texts of all rows are ready to be searched, and the ranks that they keep."""
-        return not self._unread and all(len(known) == len(self._held) for known in self._ahead.values())
+        """Whether the texts of all rows, as they are now, are ready to be searched, and the ranks that they keep."""
+        return self._texts.whole and self.ready
+
+    @property
+    def ready(self) -> bool:
+        """The same, but that texts may be of a moment ago."""
+        return self._texts.made and all(len(known) == len(self._held) for known in self._ahead.values())
 
     def read(self, most: int) -> None:
         """Makes the texts, then the ranks, of some more rows ready."""
-        if self._unread:
-            self._read(most)
+        if not self._texts.whole:
+            self._texts.read(self._held, most)
             return
         for rank, known in self._ahead.items():
             if len(known) < len(self._held):
                 known.extend(map(rank, islice(self._held, len(known), len(known) + most)))
                 return
 
-    def _read(self, most: int) -> None:
-        texts, result, text, unread = self._texts, self._held, self._faces.text, self._unread
-        some = unread[-most:]
-        del unread[-most:]
-        for slot in some:
-            texts[slot] = text(result[slot]).lower()
+    def age(self) -> None:
+        """The texts of all rows may be others by now: they are made anew by ``read``."""
+        self._texts.age()
+
+    def rematch(self) -> None:
+        """Has the filter look again at all rows."""
+        self._unfiltered, self._narrowed = True, False
+
+    @property
+    def waiting(self) -> int:
+        """How many changes the next ``settle`` will work in."""
+        return len(self._dirty)
 
     def _ranked(self) -> bool:
         """Looks at the ranks that the order goes by; whether they are others than before."""
@@ -176,37 +256,36 @@ class View(Generic[Row]):
 
     def _number(self) -> None:
         """Gives each row a slot."""
-        self._keys[:] = sorted(self.rows)
-        self._held = list(map(self.rows.__getitem__, self._keys))
-        self._base = list(range(len(self._keys)))
-        self._slots = dict(zip(self._keys, self._base, strict=True))
-        self._texts, self._unread, self._free = [None] * len(self._keys), self._base[::-1], []
+        rows = dict(self.pairs()) if self._anew is None else self._anew
+        self._keys[:] = sorted(rows)
+        self._held = list(map(rows.__getitem__, self._keys))
+        self._anew, self._count = None, len(rows)
+        self._base, self._free = packed(range(len(self._keys))), []
+        self._texts.renew(len(self._keys))
         self._ahead = {rank: [] for rank in self._ahead}
         self._unordered = True
 
-    def _sorted_out(self) -> tuple[list[int], list[int], list[RowKey]]:
-        """The slots of rows that went and of rows that changed, and the keys of those that came."""
-        gone, changed, new = list[int](), list[int](), list[RowKey]()
-        for key in self._dirty:
-            slot = self._slots.get(key)
+    def _sorted_out(self) -> tuple[list[int], dict[int, Row], dict[RowKey, Row]]:
+        """The slots of rows that went, those of rows that changed with them, and rows that came."""
+        gone, changed, new = list[int](), dict[int, Row](), dict[RowKey, Row]()
+        for key, (slot, row) in self._dirty.items():
             if slot is None:
-                if key in self.rows:
-                    new.append(key)
+                if row is not _GONE:
+                    new[key] = row
+            elif row is _GONE:
+                gone.append(slot)
             else:
-                (changed if key in self.rows else gone).append(slot)
+                changed[slot] = row
         return gone, changed, new
 
-    def _hold(self, gone: Iterable[int], changed: Iterable[int], new: Iterable[RowKey]) -> list[int]:
+    def _hold(self, gone: Iterable[int], changed: Mapping[int, Row], new: Mapping[RowKey, Row]) -> list[int]:
         """Puts rows at their slots; the slots of those that came."""
-        for slot in gone:
-            del self._slots[self._keys[slot]]
-            self._free.append(slot)
-        for slot in changed:
-            self._put(slot, self.rows[self._keys[slot]])
-        return [self._entered(key) for key in new]
+        self._free.extend(gone)
+        for slot, row in changed.items():
+            self._put(slot, row)
+        return [self._entered(key, row) for key, row in new.items()]
 
-    def _entered(self, key: RowKey) -> int:
-        row = self.rows[key]
+    def _entered(self, key: RowKey, row: Row) -> int:
         if self._free:
             slot = self._free.pop()
             self._keys[slot] = key
@@ -215,20 +294,16 @@ class View(Generic[Row]):
             slot = len(self._keys)
             self._keys.append(key)
             self._held.append(row)
-            self._texts.append(None)
-            self._unread.append(slot)
+            self._texts.add()
             for rank, known in self._ahead.items():
                 if len(known) == slot:
                     known.append(rank(row))
-        self._slots[key] = slot
         return slot
 
     def _put(self, slot: int, row: Row) -> None:
         """Another row at a slot."""
         self._held[slot] = row
-        if self._texts[slot] is not None:
-            self._texts[slot] = None
-            self._unread.append(slot)
+        self._texts.drop(slot)
         for rank, known in self._ahead.items():
             if slot < len(known):
                 known[slot] = rank(row)
@@ -238,10 +313,10 @@ class View(Generic[Row]):
         gone, changed, new = self._sorted_out()
         if gone:
             leaving = set(gone)
-            self._base = [slot for slot in self._base if slot not in leaving]
+            self._base = packed([slot for slot in self._base if slot not in leaving])
         came = self._hold(gone, changed, new)
         if len(came) * _PART > len(self._base):
-            self._base = sorted([*self._base, *came], key=self._keys.__getitem__)
+            self._base = packed(sorted([*self._base, *came], key=self._keys.__getitem__))
         else:
             self._base = self._by_key.entered(self._base, came)
         if self._dirty:
@@ -251,7 +326,7 @@ class View(Generic[Row]):
         """Few changes: each is taken out of the lists where it stood, and put in where it belongs."""
         by, plain, whole = self._by, self._line is self._base, self._seen is self._line
         gone, changed, new = self._sorted_out()
-        ranks = {slot: by.rank(self.rows[self._keys[slot]]) for slot in changed} if by.rank is not None else {}
+        ranks = {slot: by.rank(row) for slot, row in changed.items()} if by.rank is not None else {}
         moved = [slot for slot, rank in ranks.items() if rank != by.ranks[slot]]
         # Where they stood is found by what was.
         base = left(self._base, [self._by_key.find(self._base, slot) for slot in gone])
@@ -264,25 +339,20 @@ class View(Generic[Row]):
                 by.ranks[slot] = by.rank(self._held[slot])
         self._base = self._by_key.entered(base, came)
         self._line = by.entered(line, [*moved, *came]) if not plain else self._base
-        self._seen = by.entered(seen, self._matching([*changed, *came])) if not whole else self._line
+        self._seen = by.entered(seen, self._matching(packed([*changed, *came]))) if not whole else self._line
 
     def _places(self, *groups: Iterable[int]) -> list[int]:
         """Where slots stand in what is seen."""
         places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
         return [place for place in places if place is not None]
 
-    def _matching(self, slots: list[int]) -> list[int]:
+    def _matching(self, slots: Slots) -> Slots:
         """Those that the filter lets through."""
-        result, faces = self._held, self._faces
+        rows, faces = self._held, self._faces
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels
-            slots = [slot for slot in slots if fits(faces.labels(result[slot]))]
+            slots = packed([slot for slot in slots if fits(faces.labels(rows[slot]))])
         elif self._matcher.test is not None:
-            self._read(len(self._unread))
-            texts: list[Any] = self._texts
-            word, test = self._matcher.substring, self._matcher.test
-            if word:
-                slots = [slot for slot in slots if word in texts[slot]]
-            else:
-                slots = [slot for slot in slots if test(texts[slot])]
-        return [slot for slot in slots if faces.fault(result[slot])] if self._faults else slots
+            self._texts.read(rows)
+            slots = packed(self._texts.matching(slots, self._matcher))
+        return packed([slot for slot in slots if faces.fault(rows[slot])]) if self._faults else slots

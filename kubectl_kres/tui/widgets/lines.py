@@ -95,10 +95,6 @@ class Lines(Drawn):
         width = max(8, self.content_size.width - 1)
         self._drawn = [piece for line in self._make(width) for piece in folded(line, width)]
         self.virtual_size = Size(width, len(self._drawn))
-        # Textual counts one change until it comes to rest: a second one it would lay out with the height of the first,
-        # and leave the scrollbar of the first.
-        self._layout_updates += 1
-        self.call_after_refresh(self._refresh_scrollbars)
         self.refresh()
 
     def action_move(self, by: int) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
@@ -34,6 +36,9 @@ class Prompt(Input):
         &:focus { border: none; background: $background; background-tint: transparent; }
     }
     """
+
+    #: The line is as long as there is room, whatever stands in it.
+    virtual_size = Reactive(Size(0, 0), layout=False)
 
     class Typed(Message):
         """The text changed."""
@@ -63,6 +68,8 @@ class Prompt(Input):
         self._words: Callable[[str], Sequence[str]] = lambda _: ()
         self._past: dict[Purpose, list[str]] = {}
         self._at = 0
+        #: Whether the text is another one than was told.
+        self._news = False
 
     def ask(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
         """Starts to listen; ``words`` completes what was typed so far."""
@@ -79,16 +86,27 @@ class Prompt(Input):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.post_message(self.Typed(self.purpose, self.value))
+        if not self._news:
+            self._news = True
+            # The letter is drawn before anything is chosen by it: of a hundred thousand rows that takes its time.
+            self.call_after_refresh(self._tell)
+
+    def _tell(self) -> None:
+        """What was typed until now, if that is not told yet."""
+        if self._news:
+            self._news = False
+            self.post_message(self.Typed(self.purpose, self.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        self._tell()
         past = self._past.setdefault(self.purpose, [])
         if self.value and self.value not in past[-1:]:
             past.append(self.value)
         self.post_message(self.Entered(self.purpose, self.value))
 
     def action_leave(self) -> None:
+        self._news = False
         self.post_message(self.Left(self.purpose))
 
     def action_complete(self) -> None:
