@@ -10,12 +10,17 @@ from e2e.changing import quota as any_quota
 from e2e.changing import workload as any_workload
 from simulate.samples import limit_range, play, quota, workload
 
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.replay.world import PoolWorld
+from kubectl_kres.reports.changes import compare
+from kubectl_kres.reports.changes.compare import compared
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
+from kubectl_kres.simulate.cluster import Side
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.next.next_rollout import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import DeploymentState, StatefulSetState, pods_of
-from kubectl_kres.simulate.world import Key
+from kubectl_kres.simulate.world import Key, World
 
 RESTART = {"spec": {"template": {"metadata": {"annotations": {"restarted": "now"}}}}}
 
@@ -134,3 +139,19 @@ def test_alone_as_if_it_were_restarted(seed: int):
         stated = all(state.limits[number] is None for shape in shapes for number in shape.unstated)
         if rolls and stated and not namespace.tables.refusals(item.template, world):
             assert (key in found) == _brute(namespace, state, key, item.replicas)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_not_asked_would_say_nothing(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """Rollouts are asked about only where the two sides can differ: the answer is that of asking about all."""
+    rng = random.Random(seed)
+    given = [any_quota(rng), *(any_workload(rng, name) for name in "abcd"[: rng.randint(2, 4)])]
+    step = Apply(rng.choice((any_quota, any_limit_range))(rng))
+    namespace = NamespaceSimulation(Server(), World.of(()), [*map(Apply, given), step])
+    settled = [each for item in given for each in (Apply(item), Settle())]
+    rest = namespace.after([namespace.empty(World.of(()))], settled, Kubelet(), between=False)
+    ends = namespace.after(rest.states[: rest.usual], [step], Kubelet(), between=False)
+    sides = [Side({"space": (namespace, each)}, PoolWorld()) for each in (rest, ends)]
+    report = compared(*sides)
+    monkeypatch.setattr(compare, "circumstances", lambda _, state, keys: ((key, id(state)) for key in keys))
+    assert compared(*sides) == report
