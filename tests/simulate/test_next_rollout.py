@@ -141,7 +141,7 @@ def test_alone_as_if_it_were_restarted(seed: int):
             assert (key in found) == _brute(namespace, state, key, item.replicas)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(200))
 def test_what_is_not_asked_would_say_nothing(seed: int, monkeypatch: pytest.MonkeyPatch):
     """Rollouts are asked about only where the two sides can differ: the answer is that of asking about all."""
     rng = random.Random(seed)
