@@ -260,12 +260,19 @@ class _Restarts:
             order = order[::-1]
         #: What had nothing to do, or no room for it, since room was made last.
         still: set[int] = set()
+        #: Only what was moved last can have too many pods.
+        moved: Iterable[int] = order
         while True:
-            after = next((less for place in order for less in controllers.fewer(state, place)), None)
+            after = None
+            for place in moved:
+                after = next(controllers.fewer(state, place), None)
+                if after is not None:
+                    break
             for place in order if after is None else ():
                 if place not in still:
                     after = next(controllers.moves(state, place, alone=True), None)
                     if after is not None:
+                        moved = (place,)
                         break
                     still.add(place)
             if after is None:
