@@ -121,7 +121,7 @@ def _parted(manifest: Manifest) -> list[Manifest]:
             raw={
                 "apiVersion": manifest.api_version,
                 "kind": called(manifest.raw),
-                "metadata": {**manifest.metadata, "name": f"{name}-{part.name}"},
+                "metadata": {**manifest.metadata, "name": part.called(name)},
                 "spec": {"replicas": part.count, "template": part.template},
             },
         )

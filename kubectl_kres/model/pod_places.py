@@ -31,6 +31,8 @@ _WORDS = {
     "workerTemplate": "worker",
 }
 _REPLICAS = (("replicas",),)
+#: As a Deployment has its template.
+_ALONE = (PodPlace(("spec", "template"), (("spec", "replicas"),)),)
 
 
 def _ray(*before: str) -> tuple[PodPlace, ...]:
@@ -68,6 +70,9 @@ PLACES: Mapping[tuple[str, str], tuple[PodPlace, ...]] = {
     ("ray.io", "RayJob"): (*_ray("spec", "rayClusterSpec"), PodPlace(("spec", "submitterPodTemplate"))),
     ("ray.io", "RayService"): _ray("spec", "rayClusterConfig"),
     ("batch.volcano.sh", "Job"): (PodPlace(("spec", "tasks", "*", "template"), _REPLICAS),),
+    ("argoproj.io", "Rollout"): _ALONE,
+    ("apps.kruise.io", "CloneSet"): _ALONE,
+    ("apps.openshift.io", "DeploymentConfig"): _ALONE,
     **{
         ("kubeflow.org", f"{name}Job"): _kubeflow(replicas)
         for name, replicas in (
@@ -85,18 +90,43 @@ PLACES: Mapping[tuple[str, str], tuple[PodPlace, ...]] = {
 }
 #: Kinds whose templates are for others to run: they make no pods themselves, or none before their schedule says so.
 _LENDING = frozenset({"WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"})
+#: Kinds whose steps follow each other.
+_WORKFLOWS = _LENDING | {"Workflow"}
+#: API groups, and kinds of theirs that make no pods; None: all of them.
+_WITHOUT_PODS: Mapping[str, frozenset[str] | None] = {
+    "bitnami.com": frozenset({"SealedSecret"}),
+    "cert-manager.io": frozenset({"Issuer", "ClusterIssuer"}),
+    "cilium.io": frozenset({"CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy"}),
+    "external-secrets.io": None,
+    "monitoring.coreos.com": frozenset(
+        {"AlertmanagerConfig", "PodMonitor", "Probe", "PrometheusRule", "ScrapeConfig", "ServiceMonitor"}
+    ),
+    "networking.istio.io": None,
+    "projectcalico.org": frozenset({"GlobalNetworkPolicy", "GlobalNetworkSet", "NetworkPolicy", "NetworkSet"}),
+    "route.openshift.io": None,
+    "secrets-store.csi.x-k8s.io": None,
+    "security.istio.io": None,
+    "traefik.io": None,
+}
 #: Fields of containers that Argo knows and pods do not.
 _ARGO_ALONE = frozenset({"source", "mirrorVolumeMounts"})
 KINDS = frozenset(OWN_NAMES.get(kind, kind) for _, kind in PLACES)
 
 
 class PodPart(Struct, frozen=True):
-    """One template of an object: the name of the part, its path, the template, and how many pods it makes."""
+    """One template of an object: the name of the part, its path, the template, and how many pods it makes.
+
+    The name is empty of what has no other templates.
+    """
 
     name: str
     path: tuple[str | int, ...]
     template: Mapping[str, Any]
     count: int
+
+    def called(self, name: str) -> str:
+        """What the part of an object of this name is called."""
+        return f"{name}-{self.name}" if self.name else name
 
 
 def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
@@ -118,7 +148,7 @@ def is_followed(raw: Mapping[str, Any]) -> bool:
 
     Not of a workflow, whose steps follow each other, of Volcano's tasks that wait for others, nor of what is suspended.
     """
-    if not parts_of(raw) or is_suspended(raw) or _group(raw) == "argoproj.io":
+    if not parts_of(raw) or is_suspended(raw) or raw.get("kind") in _WORKFLOWS:
         return False
     tasks = _map(raw.get("spec")).get("tasks")
     return not any(_map(task).get("dependsOn") for task in (tasks if isinstance(tasks, list) else ()))
@@ -133,6 +163,22 @@ def is_suspended(raw: Mapping[str, Any]) -> bool:
 def makes_none(raw: Mapping[str, Any]) -> bool:
     """Whether an object with parts makes no pods by itself, so that only its next ones can be judged."""
     return bool(parts_of(raw)) and (is_suspended(raw) or raw.get("kind") in _LENDING)
+
+
+def has_places(group: str, kind: str) -> bool:
+    """Whether it is in the table where a kind of a group holds its templates."""
+    return (group, sent_as(kind)) in PLACES
+
+
+def is_of_others(group: str) -> bool:
+    """Whether an API group is not Kubernetes' own."""
+    return "." in group and not group.endswith(".k8s.io")
+
+
+def may_make_pods(group: str, kind: str) -> bool:
+    """Whether a kind that is in no table may make pods: one that is neither Kubernetes' own nor known to make none."""
+    without = _WITHOUT_PODS.get(group, frozenset())
+    return is_of_others(group) and without is not None and kind not in without
 
 
 def _group(raw: Mapping[str, Any]) -> str:
@@ -219,7 +265,7 @@ def _number(node: Any, path: tuple[str, ...]) -> int:
 
 
 def _name(path: tuple[str | int, ...], element: Any) -> str:
-    """What tells the part from others: the name of its element, or the field that it stands in."""
+    """What tells the part from others: the name of its element, or the field that it stands in; empty if none does."""
     if isinstance(element, Mapping):
         for key in ("name", "groupName"):
             if isinstance(element.get(key), str) and element[key] and "metadata" not in element:
@@ -227,4 +273,4 @@ def _name(path: tuple[str | int, ...], element: Any) -> str:
     for step in reversed(path):
         if isinstance(step, str) and step not in {"template", "spec", "container", "script"}:
             return _WORDS.get(step, step.lower())
-    return "pod"
+    return ""

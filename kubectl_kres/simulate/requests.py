@@ -366,7 +366,7 @@ def _with_defaults(raw: dict[str, Any]) -> dict[str, Any]:
 def _alone(key: Key, part: PodPart) -> dict[str, Any]:
     """A part of an object as if it were alone."""
     spec = {"replicas": part.count, "template": part.template}
-    return {"kind": key[0], "metadata": {"name": f"{key[1]}-{part.name}"}, "spec": spec}
+    return {"kind": key[0], "metadata": {"name": part.called(key[1])}, "spec": spec}
 
 
 def _named(step: Apply, number: int) -> Apply:

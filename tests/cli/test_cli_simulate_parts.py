@@ -111,6 +111,34 @@ def test_what_runs_already_is_not_counted_twice(kres: Kres, api: Api, tmp_path: 
     assert "this JobSet runs already, and what it was made of is not read" in err
 
 
+ROLLOUT = _object("argoproj.io/v1alpha1", "Rollout", {"replicas": 7, "template": TEMPLATE})
+
+
+def test_argos_rollout_makes_its_pods_and_one_that_has_some_is_named(kres: Kres, api: Api, tmp_path: Path):
+    _served(api, ROLLOUT)
+    api.objects.append({**QUOTA, "metadata": {"name": "team", "namespace": "shop"}, "status": {"used": {"pods": "0"}}})
+    code, report, _ = _simulated(kres, tmp_path, ROLLOUT)
+    (made,) = report["workloads"]
+    assert (code, made["subject"]["name"], made["after"]) == (0, "x", {"wanted": 7, "pods": 5, "most": 5})
+    owner = {"apiVersion": ROLLOUT["apiVersion"], "kind": "Rollout", "name": "x", "uid": "u", "controller": True}
+    metadata = {"name": "x-1", "namespace": "shop", "ownerReferences": [owner]}
+    spec = {"replicas": 7, "template": TEMPLATE}
+    api.objects.append({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec})
+    code, _, err = _simulated(kres, tmp_path, ROLLOUT)
+    assert code == 4
+    assert "this Rollout runs already, and what it was made of is not read" in err
+
+
+def test_of_a_new_daemon_set_the_first_pod_is_judged(kres: Kres, tmp_path: Path):
+    path = tmp_path / "agent.json"
+    spec = {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}, **TEMPLATE}}
+    path.write_text(json.dumps({**_object("apps/v1", "DaemonSet", spec)}))
+    out = kres(f"simulate --demo -n shop -f {path}").out
+    assert "DaemonSet/x  new: its first pod is admitted" in out
+    (change,) = json.loads(kres(f"simulate --demo -n shop -f {path} -o json").out)["items"][0]["workloads"]
+    assert change["uncounted"]
+
+
 def test_the_tasks_of_a_volcano_job_and_what_its_queue_decides(kres: Kres, api: Api, tmp_path: Path):
     """It is no Job of Kubernetes of the same name."""
     _served(api, VOLCANO)

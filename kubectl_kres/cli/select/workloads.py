@@ -193,7 +193,6 @@ def _from_files(
     takes: Callable[[Kind], bool],
 ) -> Found:
     from kubectl_kres.manifests.read import refuse
-    from kubectl_kres.manifests.typed import kind_of
 
     if any("/" in word for word in words):
         raise UsageError("resource/name arguments cannot be provided when a path is specified")
@@ -203,20 +202,20 @@ def _from_files(
         )
     if options.field_selector:
         raise UsageError("--field-selector does not go with -f")
-    subjects = asked_for(source, given, in_files(given, options.selector))
+    subjects, unknown = asked_for(source, given, in_files(given, options.selector)), tuple(_unknown(given))
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
         if not subjects:
             refuse(given.left_out)
-            if not any(kind_of(manifest) is None for manifest in given.manifests):
+            if not unknown:
                 raise _nothing(given, options)
             # What an unknown kind makes cannot be told, which is no fault of the input.
-            unknown = tuple(_unknown(given))
             return Found((), unseen=unknown, left_out=_left_out(given, options.selector), told=_UNKNOWN)
+        unknown = ()
     elif not subjects:
         refuse(given.left_out)
     complete(source, subjects, wants)
-    return Found(tuple(subjects), left_out=_left_out(given, options.selector))
+    return Found(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
 
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:
@@ -229,10 +228,13 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
 
 def _unknown(given: Input) -> Iterator[Unseen]:
     """The objects of kinds that are not known: whether they make pods, and which, is not known either."""
+    from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.manifests.typed import kind_of
+    from kubectl_kres.model.pod_places import may_make_pods
 
     for manifest in given.manifests:
-        if kind_of(manifest) is None:
+        group = manifest.api_version.rpartition("/")[0]
+        if kind_of(manifest) is None and is_left_out(manifest) and may_make_pods(group, manifest.kind):
             ref = manifest.ref
             text = f"whether a {manifest.kind} of {manifest.api_version} makes pods is not known"
             yield Unseen(manifest.kind, "failed", ref.namespace, ref.name, text)

@@ -151,7 +151,7 @@ def _pods(change: WorkloadChange) -> str:
     if before is None and after is None:
         return ", ".join(["next run", *_following(change)])
     if before is None and after is not None:
-        return f"new: {_count(after)}"
+        return f"new: {_first_pod(change) or _count(after)}"
     if after is None or before is None:
         return "is gone"
     parts = [_count(after)] if before == after else [f"{_count(before)} -> {_count(after)}"]
@@ -159,6 +159,14 @@ def _pods(change: WorkloadChange) -> str:
         parts.append("its rollout stalls")
     following = _following(change, "the next one ")
     return ", ".join([*parts, *following])
+
+
+def _first_pod(change: WorkloadChange) -> str:
+    """What becomes of the first pod of a new object whose pods are not counted; empty of another one."""
+    following = change.next_after
+    if not change.uncounted or following is None:
+        return ""
+    return f"its first pod is {'admitted' if following.admitted else 'refused'}"
 
 
 def _following(change: WorkloadChange, which: str = "") -> list[str]:

@@ -66,7 +66,10 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
         }
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
     if seen:
-        kinds = dict.fromkeys(unseen.kind for unseen in explanation.unseen if unseen.required)
+        own = (explanation.subject.kind, explanation.subject.name)
+        missing = [unseen for unseen in explanation.unseen if unseen.required]
+        text += "; how many pods it makes is not known" if own in {(item.kind, item.name) for item in missing} else ""
+        kinds = dict.fromkeys(item.kind for item in missing if (item.kind, item.name) != own)
         text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
     return tone, f"{word}{seen}", text
 

@@ -38,7 +38,7 @@ _ORDER = {"worse": 0, "better": 1, "other": 2}
 
 
 class _Workload(NamedTuple):
-    """A workload on one side, over all ends."""
+    """A workload on one side, over all ends. Not ``counted``: its next pod alone is judged."""
 
     pods: Count
     next: Next | None
@@ -46,6 +46,7 @@ class _Workload(NamedTuple):
     stalled: bool
     maximum: Maximum | None = None
     rollout: StalledRollout | None = None
+    counted: bool = True
 
     @property
     def rolls(self) -> bool:
@@ -192,7 +193,8 @@ def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End
     shown = {key: _over_ends(every, following.get(key), reach.get(key)) for key, every in workloads.items()}
     for key, next_pod in following.items():
         if key not in shown:
-            shown[key] = _Workload(Count(next_pod.wanted, next_pod.pods, next_pod.pods), next_pod, (), stalled=False)
+            count = Count(next_pod.wanted, next_pod.pods, next_pod.pods)
+            shown[key] = _Workload(count, next_pod, (), stalled=False, counted=False)
     return shown
 
 
@@ -276,7 +278,7 @@ def _new(ref: ObjectRef, after: _Workload) -> WorkloadChange:
     effect: Effect = "worse" if _lacking(after.pods) or (refused and not after.pods.pods) else "other"
     return WorkloadChange(
         ref, effect, None, after.pods, None, shown_pod(after.next), refusals=after.refusals, stalled=after.stalled,
-        rollout_after=_rollout(ref, after), autoscaled_after=_autoscaled(after.maximum),
+        rollout_after=_rollout(ref, after), autoscaled_after=_autoscaled(after.maximum), uncounted=not after.counted,
     )  # fmt: skip
 
 
@@ -311,6 +313,7 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
         rollout_after=_rollout(ref, after) if rolls else None,
         autoscaled_before=_autoscaled(before.maximum) if scaled else None,
         autoscaled_after=_autoscaled(after.maximum) if scaled else None,
+        uncounted=not after.counted,
     )
 
 

@@ -11,7 +11,14 @@ from msgspec.structs import replace
 from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.model.kinds import BY_KIND, Kind, sent_as
 from kubectl_kres.model.meta import ObjectRef, OwnerReference
-from kubectl_kres.model.pod_places import is_followed, is_suspended, makes_none, parts_of
+from kubectl_kres.model.pod_places import (
+    is_followed,
+    is_of_others,
+    is_suspended,
+    makes_none,
+    may_make_pods,
+    parts_of,
+)
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.common.explanation import Unseen
@@ -131,7 +138,7 @@ def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
     if group in _KNOWN_GROUPS:
         served = kind in _KNOWN_GROUPS[group] or (known is not None and known.api_version == version)
     else:
-        served = item.kind is not None or not _is_of_others(group) or serves(sent_as(kind), version)
+        served = item.kind is not None or not is_of_others(group) or serves(sent_as(kind), version)
     return "" if served else f'no matches for kind "{sent_as(kind)}" in version "{version}"'
 
 
@@ -145,11 +152,6 @@ def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[st
         return ""
     refusal = unplaced(store, ObjectRef(kind, name, space), resource_of(kind, str(item.step.object.get("apiVersion"))))
     return refusal.message if refusal is not None else ""
-
-
-def _is_of_others(group: str) -> bool:
-    """Whether a group is not Kubernetes' own."""
-    return "." in group and not group.endswith(".k8s.io")
 
 
 def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> str:
@@ -213,7 +215,7 @@ def _of_object(item: GivenStep, store: Store) -> str:
         return _NOT_FOLLOWED[kind].format(kind)
     if parts_of(step.object) is not None:
         return f"what becomes of the pods of a {kind} is not simulated"
-    if item.kind is None and _is_of_others(group):
+    if item.kind is None and may_make_pods(group, kind):
         return f"whether a {kind} of {group} makes pods is not known"
     return ""
 
@@ -224,7 +226,8 @@ def _is_running(item: GivenStep, store: Store) -> bool:
         return False
     name = key_of_step(item.step)[1]
     key = (sent_as(str(item.step.object.get("kind"))), name)
-    made = (stored for kind in ("Pod", "Job", "StatefulSet") for stored in store.all(kind, item.namespace or None))
+    kinds = ("Pod", "Job", "StatefulSet", "ReplicaSet", "ReplicationController")
+    made = (stored for kind in kinds for stored in store.all(kind, item.namespace or None))
     return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
 
 

@@ -224,7 +224,7 @@ def _keys(step: Step) -> Iterator[Key]:
     """The workloads of a step: of kinds with several templates one for each."""
     kind, name = key_of_step(step)
     parts = parts_of(step.object) if isinstance(step, Apply) else None
-    yield from ((kind, f"{name}-{part.name}") for part in parts) if parts is not None else ((kind, name),)
+    yield from ((kind, part.called(name)) for part in parts) if parts is not None else ((kind, name),)
 
 
 def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:

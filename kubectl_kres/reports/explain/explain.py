@@ -16,6 +16,7 @@ from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
@@ -508,7 +509,19 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
     """What could not be read, and of the analysis what could not be computed; without what assumptions tell."""
     all_unseen = tuple(unseen for unseen in unread(store, needs(store, subject)) if unseen.required or _is_said(unseen))
-    return (*all_unseen, *(analysis.unseen if analysis is not None else ()))
+    return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
+
+
+def _number_unknown(subject: Subject) -> Iterator[Unseen]:
+    """Of a file's object: that a kind which is in no table has a template does not tell how many pods come of it."""
+    kind, ref = subject.kind, subject.ref
+    if subject.raw is None or is_known(kind):
+        return
+    from kubectl_kres.model.pod_places import has_places
+
+    if not has_places(kind.group, kind.kind):
+        text = f"how many pods a {kind.kind} of {kind.api_version} makes is not known"
+        yield Unseen(ref.kind, "failed", ref.namespace, ref.name, text)
 
 
 def _is_said(unseen: Unseen) -> bool:
