@@ -29,6 +29,9 @@ EXAMPLES: dict[tuple[str, str], tuple[dict[str, Any], list[tuple[str, int]]]] = 
     ),
     ("ray.io", "RayService"): ({"rayClusterConfig": RAY}, [("head", 1), ("small", 3)]),
     ("batch.volcano.sh", "Job"): ({"tasks": [{"name": "mpi", "replicas": 5, "template": T}]}, [("mpi", 5)]),
+    **{key: ({"replicas": 3, "template": T}, [("", 3)])
+       for key in (("argoproj.io", "Rollout"), ("apps.kruise.io", "CloneSet"),
+                   ("apps.openshift.io", "DeploymentConfig"))},
     ("argoproj.io", "CronWorkflow"): ({"workflowSpec": {"templates": ARGO}}, [("a", 1), ("b", 1)]),
     **{("argoproj.io", kind): ({"templates": ARGO}, [("a", 1), ("b", 1)])
        for kind in ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate")},
