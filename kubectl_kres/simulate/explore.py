@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.simulate.change import Settle, Step
+from kubectl_kres.simulate.change import Delete, Settle, Step
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadState, pods_of, shapes_of, wanted_of
@@ -118,7 +118,14 @@ class Explorer:
         if isinstance(pending, Settle) and (between or not moves):
             moves.append(state._replace(step=state.step + 1))
         elif pending is not None and not isinstance(pending, Settle):
-            moves.extend(self.requests.sent(state, pending))
+            sent = list(self.requests.sent(state, pending))
+            late = (
+                after
+                for each in sent
+                if isinstance(pending, Delete)
+                for after in self.controllers.under_way(state, each)
+            )
+            moves.extend((*sent, *(late if between else ())))
         return moves
 
     def _limits(self, state: State) -> tuple[int | None, ...]:

@@ -199,6 +199,29 @@ class Controllers:
                 made = state.having(place, workload._replace(sets=sets))
                 yield made.charged(self.tables.shapes[shape].cost, number)
 
+    def under_way(self, before: State, after: State) -> Iterator[State]:
+        """After a step that deleted a pod of a parallel StatefulSet: another one, which had no room, may come first.
+
+        A round that had begun before takes the deleted pod for present, and goes on with those behind it.
+        """
+        for place, (_, workload) in enumerate(after.workloads):
+            if not isinstance(workload, StatefulSetState) or not workload.parallel or place >= len(before.workloads):
+                continue
+            was = before.workloads[place][1]
+            if not isinstance(was, StatefulSetState) or len(was.pods) <= len(workload.pods):
+                continue
+            for ordinal in statefulset.missing(was):
+                if all(name in after.claims for name in workload.claim_names(ordinal)):
+                    yield from self._replicas(after, place, workload, ordinal)
+
+    def _replicas(self, state: State, place: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
+        """With the pod of an ordinal, in each form in which it is admitted now."""
+        template = statefulset.template_of(workload, ordinal)
+        for shape in self.fitting(state, template):
+            replica = Replica(ordinal, template, shape, self.kubelet.ready)
+            made = state.having(place, statefulset.with_replica(workload, replica))
+            yield made.charged(self.tables.shapes[shape].cost)
+
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
         after = statefulset.taken_down(workload)
         if after is not None:
@@ -213,12 +236,8 @@ class Controllers:
             claims = [name for name in workload.claim_names(ordinal) if name not in state.claims]
             if claims:
                 yield from self._claims(state, place, workload, ordinal)
-                continue
-            template = statefulset.template_of(workload, ordinal)
-            for shape in self.fitting(state, template):
-                replica = Replica(ordinal, template, shape, self.kubelet.ready)
-                made = state.having(place, statefulset.with_replica(workload, replica))
-                yield made.charged(self.tables.shapes[shape].cost)
+            else:
+                yield from self._replicas(state, place, workload, ordinal)
 
     def _claims(self, state: State, place: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
         world = self.tables.worlds[state.world]

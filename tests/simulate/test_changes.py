@@ -109,6 +109,15 @@ def test_a_stateful_set_waits_for_what_is_not_ready():
     assert [end.workloads[0].names for end in ends] == [("s-0", "s-1", "s-2")]
 
 
+def test_a_round_that_is_under_way_may_fill_the_place_of_a_deleted_pod_with_another():
+    parallel = workload("StatefulSet", "s", "300m", 1, podManagementPolicy="Parallel")
+    given = (Apply(quota(requests_cpu="300m")), Apply(parallel))
+    steps = [ScaleStep("StatefulSet", "s", 2), Delete("Pod", "s-0")]
+    assert [end.workloads[0].names for end in play(steps, given=given)[2]] == [("s-0",)]
+    ends = play(steps, given=given, between=True)[2]
+    assert [end.workloads[0].names for end in ends] == [("s-0",), ("s-1",)]
+
+
 def test_counting_finished_pods_stops_a_job():
     job = {
         "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
