@@ -87,7 +87,11 @@ def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]
         scale[name] = int(number)
     if arguments.get("delete"):
         delete.append(str(arguments["delete"]))
-    return api.simulate(*items, cluster=cluster, namespace=namespace, scale=scale, delete=delete).to_dict()
+    rollouts = arguments.get("rollouts")
+    if rollouts is not None and not re.fullmatch(r"[0-9]{1,6}", str(rollouts)):
+        raise UsageError(f"rollouts: a number was expected, not {str(rollouts)[:80]!r}")
+    asked: Any = {"scale": scale, "delete": delete, "rollouts": int(rollouts) if rollouts is not None else None}
+    return api.simulate(*items, cluster=cluster, namespace=namespace, **asked).to_dict()
 
 
 def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,6 +171,11 @@ TOOLS = (
             "manifest": {"type": "string", "description": "an object in YAML or JSON, as if it were applied"},
             "scale": {**_WORD, "description": "TYPE/NAME=N"},
             "delete": {**_WORD, "description": "TYPE/NAME"},
+            "rollouts": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "so many workloads are restarted at once afterwards; without a change it is one",
+            },
         },
         False,
         _simulate,

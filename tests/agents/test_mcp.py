@@ -86,6 +86,13 @@ def test_explain_on_the_demo():
     assert "steps" in answer["leftOut"] and "journal" not in answer
 
 
+def test_several_rollouts_at_once_are_the_change_without_another():
+    answer = body(called("simulate", "--demo", context="demo", namespace="shop", rollouts=3))
+    assert "catalog" in {change["subject"]["name"] for change in answer["workloads"]}
+    refused = called("simulate", "--demo", context="demo", namespace="shop", rollouts=-1)
+    assert refused.is_error
+
+
 CALLS = (
     ("explain", {"namespace": "checkout", "object": "deploy/checkout"}),
     ("explain", {"namespace": "checkout", "object": "deploy/fraud-model"}),
