@@ -214,7 +214,8 @@ class _Reading:
             return
         for resource, number in self.tables.measures.numbers(quota):
             if resource in amounts:
-                self.tables.measures.formats.setdefault(number, amounts[resource].format)
+                if amounts[resource]:  # a sum that is zero takes the notation of what comes first
+                    self.tables.measures.formats.setdefault(number, amounts[resource].format)
                 yield number, amounts[resource].nano
 
     def _shape(self, pod: Pod) -> int:
