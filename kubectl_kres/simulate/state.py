@@ -301,6 +301,7 @@ def wanted_of(workload: WorkloadState) -> int:
         case ReplicaSetState():
             return workload.wanted
         case JobState():
-            return workload.parallelism
+            left = workload.parallelism if workload.completions is None else workload.completions - workload.succeeded
+            return max(0, min(workload.parallelism, left))
         case _:
             return workload.replicas

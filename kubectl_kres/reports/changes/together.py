@@ -14,7 +14,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
@@ -34,7 +34,8 @@ JUDGED = frozenset({"Pod", *WORKLOADS, *KINDS})
 #: States that are looked at where one comes after the other: only what the cluster has already can compete with it.
 _IN_TURN = 2_000
 _FOLLOWED = frozenset({*CONTROLLED, "Pod", *KINDS})
-_COMING = JUDGED | {"PersistentVolumeClaim"}
+#: What makes no pods, but takes of quotas.
+_TAKING = frozenset({"PersistentVolumeClaim", "Service"})
 
 
 class Reach(Record, frozen=True):
@@ -85,15 +86,20 @@ class Files(Struct, frozen=True):
     @property
     def counting(self) -> bool:
         """Whether what the cluster holds has to be counted for the answer."""
-        kinds = [key_of_step(placed.step)[0] for placed in self.steps]
-        judged = sum(kind in JUDGED for kind in kinds)
-        return judged > 1 or (judged > 0 and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
+        kinds = self._kinds
+        judged = any(kind in JUDGED for kind in kinds)
+        return self.several or (judged and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one object whose pods or claims have to come."""
-        kinds = [key_of_step(placed.step)[0] for placed in self.steps]
-        return any(kind in JUDGED for kind in kinds) and sum(kind in _COMING for kind in kinds) > 1
+        """Whether one object can take the room of another: of a workload and one Service neither does."""
+        kinds = self._kinds
+        claiming = sum(kind in JUDGED or kind == "PersistentVolumeClaim" for kind in kinds)
+        return claiming > 1 or kinds.count("Service") > 1
+
+    @property
+    def _kinds(self) -> list[str]:
+        return [key_of_step(placed.step)[0] for placed in self.steps]
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -102,7 +108,9 @@ class Files(Struct, frozen=True):
 
     def needs(self) -> Iterator[Need]:
         """What has to be read."""
-        yield from namespace_needs(self.spaces)
+        kinds = {*self._kinds}
+        makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
+        yield from namespace_needs(self.spaces) if makes_pods else taking_needs(self.spaces)
         if any(key_of_step(placed.step)[0] in POOLED for placed in self.steps):
             yield from pool_needs()
 
@@ -204,7 +212,8 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     # Without a cluster there is nothing but the files.
     wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
     unseen = tuple(unread(store, wanted))
-    come = sum(reach.pods for reach in reaches)
+    came = any(sent.kind in _TAKING and sent.answers[0].allowed for sent in outcome.sent)
+    come = came or any(reach.pods for reach in reaches)
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
     outcome_word = f"{word}{AS_FAR_AS_SEEN}" if unseen and not short else word
