@@ -794,3 +794,23 @@ def test_a_key_that_is_given_twice_is_warned_of(kres: Kres, tmp_path: Path):
     text = QUOTA.replace("requests.cpu: 2300m", "pods: 50, pods: 60")
     _, out, err = kres(f"simulate --demo -n shop -f {written(tmp_path, text)}")
     assert "used 14 of 60" in out and 'key "pods" is given twice: as in kubectl, the last one counts' in err
+
+
+def test_moments_are_compared_where_both_were_read(kres: Kres, api: Api, tmp_path: Path):
+    """A namespace that is not asked about is not gone."""
+    api.objects += [deployment("web", "1Mi"), deployment("api", "1Mi", namespace="far")]
+    before = tmp_path / "before.kres"
+    assert kres(f"snapshot -A --out {before}").code == 0
+    assert kres(f"simulate --from {before} -n shop").out == "Nothing changes.\n"
+    api.objects.pop()
+    assert kres(f"simulate --from {before} -n shop").out == "Nothing changes.\n"
+    assert "far  Deployment/api  is gone" in kres(f"simulate --from {before} -A").out
+
+
+def test_the_later_moment_is_what_the_flags_name(kres: Kres):
+    before = demo.path()
+    assert kres(f"simulate --from {before} --demo").out == "Nothing changes.\n"
+    assert kres(f"simulate --from {before} --snapshot {before}").out == "Nothing changes.\n"
+    for flag in ("--demo", f"--snapshot {before}"):
+        code, _, err = kres(f"simulate --from {before} --to {before} {flag}")
+        assert code == 2 and f"--to and {flag.split()[0]} both name the later moment" in err

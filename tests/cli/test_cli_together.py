@@ -353,3 +353,13 @@ def test_a_job_asks_for_no_more_pods_than_it_has_to_complete(kres: Kres, tmp_pat
     assert "beside the others 0 of 2 pods are admitted: quota team lacks 1200m" in " ".join(
         kres(f"check --demo -f {path}").out.split()
     )
+
+
+def test_what_fits_is_counted_beside_what_is_there(kres: Kres, tmp_path: Path):
+    """A quota of a file, held against a Deployment of the cluster."""
+    code, out, _ = kres(
+        f"quota --fit deploy/storefront --demo -n shop -f {written(tmp_path, quota('pods: 15'))} --exit-code"
+    )
+    assert "pods            1      14    15    15" in out
+    code, out, _ = kres(f"quota --fit deploy/recommendations --demo -n shop -f {written(tmp_path, quota('pods: 2'))}")
+    assert (code, out.partition(":")[0]) == (0, "no such pod fits")

@@ -257,7 +257,10 @@ def _named(patch: Any, stored: Any) -> Any:
 
 
 def _replaced(key: str, patch: dict[str, Any], elements: Sequence[Any]) -> list[Any]:
-    """All elements of a list, those that the patch numbers changed, without those that are null then. Raises IndexError for a number beyond them."""
+    """All elements of a list, those that the patch numbers changed, without those that are null then.
+
+    Raises IndexError for a number beyond them.
+    """
     result = list(elements)
     for number, change in patch.items():
         if not number.isdecimal() or int(number) >= len(result):
