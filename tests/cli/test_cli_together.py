@@ -363,3 +363,27 @@ def test_what_fits_is_counted_beside_what_is_there(kres: Kres, tmp_path: Path):
     assert "pods            1      14    15    15" in out
     code, out, _ = kres(f"quota --fit deploy/recommendations --demo -n shop -f {written(tmp_path, quota('pods: 2'))}")
     assert (code, out.partition(":")[0]) == (0, "no such pod fits")
+
+
+GROWN = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: catalog, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: catalog}}
+  template:
+    metadata: {labels: {app: catalog}}
+    spec: {containers: [{name: api, image: i, resources: {requests: {cpu: 250m, memory: 150Mi}}}]}
+"""
+
+
+def test_a_rollout_that_stalls_beside_the_others_does_not_fit(kres: Kres, tmp_path: Path):
+    """Each alone is admitted; the old pods that stay are none of the file's."""
+    small = deployment("new").replace("replicas: 3", "replicas: 1").replace("cpu: 600m", "cpu: 50m, memory: 150Mi")
+    for item in (GROWN, small):
+        assert kres(f"explain --demo -f {written(tmp_path, item)} --exit-code").code == 0
+    code, out, _ = kres(f"explain --demo -f {written(tmp_path, small, GROWN)} --exit-code")
+    said = " ".join(out.partition("together: ")[2].split())
+    assert code == 1 and said.startswith("not all of it fits: new: 1 of 1, catalog: ")
+    assert " of 3 updated, " in said and "old pod" in said
