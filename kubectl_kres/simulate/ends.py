@@ -25,6 +25,7 @@ from kubectl_kres.simulate.state import (
     ReplicaSetState,
     StatefulSetState,
     WorkloadState,
+    behind,
     count,
     pods_of,
     ready,
@@ -59,7 +60,8 @@ class SetEnd(Struct, frozen=True):
 
 
 class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
-    """A workload at rest. ``updated``: pods of its newest template. ``stored``: its pods as stored, with their number.
+    """A workload at rest. ``updated``: pods of its newest template. ``behind``: pods that its rollout is to replace.
+    ``stored``: its pods as stored, with their number.
 
     newest, older: the ReplicaSets of a Deployment; newest None: it could not be made.
     """
@@ -70,6 +72,7 @@ class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
     pods: int
     ready: int
     updated: int | None = None
+    behind: int = 0
     newest: SetEnd | None = None
     older: tuple[SetEnd, ...] = ()
     names: tuple[str, ...] = ()
@@ -277,6 +280,7 @@ def _deployment(workload: DeploymentState) -> dict[str, Any]:
     return {
         "ready": sum(ready(item.pods) for item in workload.sets),
         "updated": updated_of(workload),
+        "behind": behind(workload),
         "newest": SetEnd(new.wanted, count(new.pods)) if new is not None else None,
         "older": older,
     }
@@ -290,6 +294,7 @@ def _stateful_set(workload: StatefulSetState) -> dict[str, Any]:
     return {
         "ready": sum(1 for replica in workload.pods if replica.ready),
         "updated": updated_of(workload),
+        "behind": behind(workload),
         "names": names,
         "updated_names": newest,
     }

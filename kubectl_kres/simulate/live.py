@@ -64,7 +64,11 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 def raw_of(item: Any) -> dict[str, Any]:
     """An object that was read as JSON has it, as far as it was kept."""
     kind = BY_KIND[item.kind]
-    return {**msgspec.json.decode(msgspec.json.encode(item)), "kind": kind.kind, "apiVersion": kind.api_version}
+    return {
+        **msgspec.json.decode(msgspec.json.encode(item, enc_hook=str)),
+        "kind": kind.kind,
+        "apiVersion": kind.api_version,
+    }
 
 
 def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
@@ -214,7 +218,8 @@ class _Reading:
             return
         for resource, number in self.tables.measures.numbers(quota):
             if resource in amounts:
-                self.tables.measures.formats.setdefault(number, amounts[resource].format)
+                if amounts[resource]:  # a sum that is zero takes the notation of what comes first
+                    self.tables.measures.formats.setdefault(number, amounts[resource].format)
                 yield number, amounts[resource].nano
 
     def _shape(self, pod: Pod) -> int:

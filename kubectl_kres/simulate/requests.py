@@ -338,7 +338,7 @@ def _as_read(raw: Raw) -> dict[str, Any]:
     kind = BY_KIND.get(str(raw.get("kind")))
     if kind is None:
         return dict(raw)
-    known = msgspec.json.decode(msgspec.json.encode(decoded(raw, kind.struct)))
+    known = msgspec.json.decode(msgspec.json.encode(decoded(raw, kind.struct), enc_hook=str))
     return {**known, "kind": kind.kind, "apiVersion": kind.api_version}
 
 

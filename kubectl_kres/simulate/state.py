@@ -254,6 +254,19 @@ def updated_of(workload: WorkloadState) -> int:
     return 0
 
 
+def behind(workload: WorkloadState) -> int:
+    """Its pods of an older template that its rollout is to replace: none of a paused Deployment, of a StatefulSet that
+    updates on delete, or below a partition.
+    """
+    match workload:
+        case DeploymentState(paused=False):
+            return max(0, min(workload.replicas, pods_of(workload)) - updated_of(workload))
+        case StatefulSetState(on_delete=False):
+            ordinals = workload.ordinals[workload.partition :]
+            return sum(item.ordinal in ordinals and item.template != workload.template for item in workload.pods)
+    return 0
+
+
 class MadeBy(NamedTuple):
     """Whose an object is that a controller made: of a Deployment the ReplicaSet with this template; of a pod its shape
     and whether it is ready, of a ReplicaSet neither. ``alone``: what a pod costs that nobody makes anew.
@@ -288,6 +301,7 @@ def wanted_of(workload: WorkloadState) -> int:
         case ReplicaSetState():
             return workload.wanted
         case JobState():
-            return workload.parallelism
+            left = workload.parallelism if workload.completions is None else workload.completions - workload.succeeded
+            return max(0, min(workload.parallelism, left))
         case _:
             return workload.replicas

@@ -167,7 +167,7 @@ class Tables:
 
     def shape(self, shape: Shape) -> int:
         """The number of a shape."""
-        key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated))
+        key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated), enc_hook=str)
         if key not in self._shape_numbers:
             self._shape_numbers[key] = len(self.shapes)
             self.shapes.append(shape)

@@ -113,7 +113,7 @@ class World:
         if self._admitting is None:
             limits = [raw.get("spec") for raw in self.of_kind("LimitRange")]
             classes = [self.of_kind("PriorityClass"), self.of_kind("RuntimeClass")]
-            self._admitting = msgspec.json.encode([limits, classes])
+            self._admitting = msgspec.json.encode([limits, classes], enc_hook=str)
         return self._admitting
 
 
@@ -131,7 +131,7 @@ def template_raw(raw: Raw) -> Raw:
 def template_key(template: Raw) -> bytes:
     """Equal for templates that a controller takes for the same: notation of amounts and defaults play no part."""
     struct = decoded(template, PodTemplateSpec)
-    return msgspec.json.encode(_plain(msgspec.to_builtins(struct)), order="sorted")
+    return msgspec.json.encode(_plain(msgspec.to_builtins(struct, enc_hook=str)), order="sorted")
 
 
 _AMOUNTS = frozenset({"limits", "requests", "overhead"})

@@ -755,3 +755,62 @@ def test_a_rollout_that_gets_room_is_better_even_if_the_next_one_has_none(kres: 
     out = kres(f"simulate {flags}").out
     assert out.startswith("Better:\n  checkout  Deployment/checkout  3 of 3 pods\n")
     assert "Worse" not in out
+
+
+def test_elements_of_lists_without_names_are_set_by_their_number(kres: Kres):
+    limits = "simulate --demo -n shop --set limitrange/defaults:spec.limits"
+    _, out, _ = kres(f"{limits}[0].defaultRequest.memory=300Mi")
+    assert "log-shipper.requests.memory 192Mi -> 300Mi" in out
+    assert "log-shipper.limits.memory 512Mi -> 256Mi" in kres(f"{limits}[0]=null").out
+    code, _, err = kres(f"{limits}[1].max.cpu=1")
+    assert (code, err.partition("=1: ")[2]) == (2, "limits has 1 element, counted from 0, and no [1]\n")
+
+
+def test_amounts_of_a_claim_are_named_with_their_dots(kres: Kres):
+    code, out, _ = kres("simulate --demo -n ml-training --set claim/nightly:spec.claim.requests.cpu=7")
+    assert code == 1
+    assert "cannot change the requested resources while claim is allocated" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "is_refused"),
+    [("Deployment", "v1", True), ("Secrt", "v1", True), ("Pod", "v2", True), ("Secret", "v1", False),
+     ("ControllerRevision", "apps/v1beta1", True), ("ControllerRevision", "apps/v1", False)],
+)  # fmt: skip
+def test_kinds_that_no_server_has_are_refused(kres: Kres, tmp_path: Path, kind: str, version: str, is_refused: bool):
+    path = written(tmp_path, json.dumps({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}}))
+    code, out, _ = kres(f"simulate --demo -n shop -f {path}")
+    assert (code, f'no matches for kind "{kind}" in version "{version}"' in out) == (int(is_refused), is_refused)
+
+
+def test_old_versions_of_what_the_server_has_are_refused(kres: Kres, api: Api, tmp_path: Path):
+    """The server is asked about versions that come and go."""
+    budget = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "a"}}
+    code, out, _ = kres(f"simulate -f {written(tmp_path, json.dumps(budget))}")
+    assert code == 1 and 'no matches for kind "PodDisruptionBudget" in version "policy/v1beta1"' in out
+
+
+def test_a_key_that_is_given_twice_is_warned_of(kres: Kres, tmp_path: Path):
+    text = QUOTA.replace("requests.cpu: 2300m", "pods: 50, pods: 60")
+    _, out, err = kres(f"simulate --demo -n shop -f {written(tmp_path, text)}")
+    assert "used 14 of 60" in out and 'key "pods" is given twice: as in kubectl, the last one counts' in err
+
+
+def test_moments_are_compared_where_both_were_read(kres: Kres, api: Api, tmp_path: Path):
+    """A namespace that is not asked about is not gone."""
+    api.objects += [deployment("web", "1Mi"), deployment("api", "1Mi", namespace="far")]
+    before = tmp_path / "before.kres"
+    assert kres(f"snapshot -A --out {before}").code == 0
+    assert kres(f"simulate --from {before} -n shop").out == "Nothing changes.\n"
+    api.objects.pop()
+    assert kres(f"simulate --from {before} -n shop").out == "Nothing changes.\n"
+    assert "far  Deployment/api  is gone" in kres(f"simulate --from {before} -A").out
+
+
+def test_the_later_moment_is_what_the_flags_name(kres: Kres):
+    before = demo.path()
+    assert kres(f"simulate --from {before} --demo").out == "Nothing changes.\n"
+    assert kres(f"simulate --from {before} --snapshot {before}").out == "Nothing changes.\n"
+    for flag in ("--demo", f"--snapshot {before}"):
+        code, _, err = kres(f"simulate --from {before} --to {before} {flag}")
+        assert code == 2 and f"--to and {flag.split()[0]} both name the later moment" in err

@@ -264,3 +264,126 @@ def test_places_of_many_objects_take_one_walk_over_their_file(kres: Kres, tmp_pa
     path = written(tmp_path, f"apiVersion: v1\nkind: List\nitems:\n{items}")
     assert "together: all of it fits" in kres(f"explain -f {path} --offline").out
     assert len(walks) == 2, "once for the values, once for all places"
+
+
+FRACTIONS = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q, namespace: shop}
+spec: {hard: {requests.cpu: 4.5, requests.storage: 1.5e11}}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: l, namespace: shop}
+spec: {limits: [{type: Container, max: {cpu: 1.5}, defaultRequest: {cpu: 0.05}}]}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: heavy}
+handler: x
+overhead: {podFixed: {cpu: 0.25}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: c, namespace: shop}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1.5e9}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: f, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: f}}
+  template:
+    metadata: {labels: {app: f}}
+    spec: {runtimeClassName: heavy, containers: [{name: c, image: i, resources: {requests: {cpu: 0.5, memory: 1e6}}}]}
+"""
+
+
+def test_fractions_are_amounts_like_others(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, FRACTIONS)
+    code, out, err = kres(f"simulate --demo -f {path} -o json")
+    [item] = [item for item in json.loads(out)["items"][0]["workloads"] if item["subject"]["name"] == "f"]
+    assert (code, err, item["after"]) == (0, "", {"wanted": 3, "pods": 1, "most": 1})
+    assert kres(f"explain --demo -f {path} --exit-code").out.count("f: 1 of 3") == 1
+    assert "1 of them fit" in kres(f"check --demo -f {path}").out
+
+
+SERVICES = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q, namespace: fresh}
+spec: {hard: {services.loadbalancers: "1", persistentvolumeclaims: "0"}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: a, namespace: fresh}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: b, namespace: fresh}
+spec: {type: LoadBalancer, ports: [{port: 80}]}
+"""
+
+
+def test_services_and_claims_take_room_from_each_other(kres: Kres, tmp_path: Path):
+    """Each of them alone is admitted."""
+    code, out, _ = kres(f"explain --demo -f {written(tmp_path, NAMESPACE, SERVICES)} --exit-code")
+    assert code == 1
+    assert 'together: not all of it fits\n  refused: Service/b: services "b" is forbidden: exceeded quota: q' in out
+
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: NAME, namespace: fresh}
+spec:
+  parallelism: 5
+  completions: 2
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, resources: {requests: {cpu: 600m}}}]}}
+"""
+
+
+def test_a_job_asks_for_no_more_pods_than_it_has_to_complete(kres: Kres, tmp_path: Path):
+    jobs = [JOB.replace("NAME", name) for name in "ab"]
+    path = written(tmp_path, NAMESPACE, quota("requests.cpu: 1200m", "fresh"), *jobs)
+    out = " ".join(kres(f"explain --demo -f {path}").out.split())
+    assert "a: 2 of 2, b: 0 of 2, quota team lacks 1200m of requests.cpu" in out
+    assert "beside the others 0 of 2 pods are admitted: quota team lacks 1200m" in " ".join(
+        kres(f"check --demo -f {path}").out.split()
+    )
+
+
+def test_what_fits_is_counted_beside_what_is_there(kres: Kres, tmp_path: Path):
+    """A quota of a file, held against a Deployment of the cluster."""
+    code, out, _ = kres(
+        f"quota --fit deploy/storefront --demo -n shop -f {written(tmp_path, quota('pods: 15'))} --exit-code"
+    )
+    assert "pods            1      14    15    15" in out
+    code, out, _ = kres(f"quota --fit deploy/recommendations --demo -n shop -f {written(tmp_path, quota('pods: 2'))}")
+    assert (code, out.partition(":")[0]) == (0, "no such pod fits")
+
+
+GROWN = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: catalog, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: catalog}}
+  template:
+    metadata: {labels: {app: catalog}}
+    spec: {containers: [{name: api, image: i, resources: {requests: {cpu: 250m, memory: 150Mi}}}]}
+"""
+
+
+def test_a_rollout_that_stalls_beside_the_others_does_not_fit(kres: Kres, tmp_path: Path):
+    """Each alone is admitted; the old pods that stay are none of the file's."""
+    small = deployment("new").replace("replicas: 3", "replicas: 1").replace("cpu: 600m", "cpu: 50m, memory: 150Mi")
+    for item in (GROWN, small):
+        assert kres(f"explain --demo -f {written(tmp_path, item)} --exit-code").code == 0
+    code, out, _ = kres(f"explain --demo -f {written(tmp_path, small, GROWN)} --exit-code")
+    said = " ".join(out.partition("together: ")[2].split())
+    assert code == 1 and said.startswith("not all of it fits: new: 1 of 1, catalog: ")
+    assert " of 3 updated, " in said and "old pod" in said

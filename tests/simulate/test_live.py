@@ -150,3 +150,15 @@ def test_a_job_of_a_file_that_is_there_already_is_no_other_job():
     assert (code, message.endswith("field is immutable")) == (422, True)
     code, message = answer({**file, "spec": {**spec, "completions": 3}})
     assert (code, message) == (422, 'Job.batch "j" is invalid: spec.completions: Invalid value: 3: field is immutable')
+
+
+def test_what_is_zero_takes_the_notation_of_what_comes():
+    """As the server adds: the status of a quota nobody has used says 0."""
+    spec = {"hard": {"requests.memory": "1Gi"}}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "ns"}, "spec": spec}
+    quota["status"] = {**spec, "used": {"requests.memory": "0"}}
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"memory": "300Mi"}}}]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers}}
+    after = carried_out(store_of(quota), [Placed(Apply(pod), "ns")], Server(), ["ns"]).after
+    [end] = after.words("ns", after.states("ns"))
+    assert end.quotas[0].used == {"requests.memory": "300Mi"}

@@ -57,7 +57,11 @@ def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outco
         return admit_claim(item, policies, server)
     if isinstance(item, Service):
         return admit_service(item, policies, server)
-    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
+    raw = {
+        "kind": item.kind,
+        "apiVersion": item.api_version,
+        **msgspec.json.decode(msgspec.json.encode(item, enc_hook=str)),
+    }
     return create(raw, policies, server)
 
 

@@ -38,7 +38,11 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     if isinstance(item, ResourceQuota):
         return tuple(WorldOutcome(pool_world) for pool_world in stored(world, item))
     space = item.metadata.namespace
-    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
+    raw = {
+        "kind": item.kind,
+        "apiVersion": item.api_version,
+        **msgspec.json.decode(msgspec.json.encode(item, enc_hook=str)),
+    }
     policies = policies_of((), quotas_in(world, space))
     answers = create_decoded(item, policies, world.server)
     refused = [WorldOutcome(world, answer.refusal) for answer in answers if answer.refusal is not None]
@@ -73,7 +77,7 @@ def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
 
 def merged(item: T, patch: Mapping[str, Any]) -> T:
     """An object after a JSON merge patch. Raises msgspec.ValidationError for a value of a wrong type."""
-    return msgspec.convert(merge(msgspec.to_builtins(item), patch), type(item))
+    return msgspec.convert(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
 
 
 def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,9 +23,11 @@ from kubectl_kres.cli.args.options import (
 from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
+from kubectl_kres.cli.simulation.files_applied import FilesApplied
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import WORKLOADS
@@ -127,9 +129,20 @@ class FitPage(Page):
 
     kind = "Fit"
 
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._applied = FilesApplied(options, after_change=False)
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Quotas of files count what is there."""
+        if self.options.filenames:
+            self._applied.read(source, given)
+        yield from super().run(frame, source, given, tally)
+
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The one object that was asked about."""
-        for subject, item in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
+        store = self._applied.store(turn.store, turn.ask.server, ())
+        for subject, item in tally.each(turn.found.subjects, lambda subject: fit(store, subject, turn.ask)):
             whole: Callable[[], Iterable[str]] = partial(render_fit.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
                 whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))

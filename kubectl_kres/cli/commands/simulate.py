@@ -233,9 +233,11 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
         raise UsageError("--to goes with --from FILE")
     if _ordered_flags():
         raise UsageError("--from compares two moments: steps do not go with it")
+    if options.after and (options.demo or options.snapshot):
+        raise UsageError(f"--to and {'--demo' if options.demo else '--snapshot'} both name the later moment")
     server_of = described(options)
     old = options._replace(snapshot=options.before, demo=False)
-    new = options._replace(snapshot=options.after, demo=False)
+    new = options._replace(snapshot=options.after) if options.after else options
     with uncollected(), opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
         del given
         sides = []
@@ -243,9 +245,9 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
             source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])
             _read_policies(source, source.namespaces)
         server, assumptions = server_of(after.version())
-        spaces = tuple(
-            {item.metadata.namespace for object_source in (before, after) for item in _all(object_source.store)}
-        )
+        # What was read on one side alone would have come or gone.
+        spaces = after.namespaces or before.namespaces
+        spaces = spaces or tuple({item.metadata.namespace for side in (before, after) for item in _all(side.store)})
         seen = not options.no_seen
         sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
         change_report = compared(sides[0], sides[1], _rollouts(options, sides))

@@ -6,29 +6,30 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
-from kubectl_kres.manifests.read import read, refuse
+from kubectl_kres.manifests.read import LISTED, read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod_places import called, is_followed
 from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test
 from kubectl_kres.reports.changes.together import Files, steps_of
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step, merged
 from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.store import Store
 
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: Keys below which a name with dots is one key: amounts, labels, annotations.
 _OPEN = frozenset({"hard", "requests", "limits", "labels", "annotations", "matchLabels", "max", "min", "default",
-                   "defaultRequest", "defaults"})  # fmt: skip
+                   "defaultRequest", "defaults", "claim", "maxLimitRequestRatio", "overhead", "podFixed"})  # fmt: skip
 _LISTS = dict.fromkeys(("containers", "initContainers", "volumes", "env", "steps", "sidecars"), "name")
 
 
@@ -64,7 +65,10 @@ def given_steps(
 
 
 def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[GivenStep]:
-    manifests = ordered(read(paths, recursive=options.recursive, stdin=stdin))
+    notes: list[InputError] = []
+    manifests = ordered(read(paths, recursive=options.recursive, stdin=stdin, notes=notes))
+    for note in notes[:LISTED]:
+        say(f"Warning: {note.message}")
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         which = kind_of(manifest)
         if which is not None:
@@ -225,11 +229,16 @@ def placed(
 
 
 def _by_name(step: Patch, store: Store, space: str) -> Patch:
-    """The patch with elements of lists by their names where it numbers them, as paths of the server do."""
+    """The patch with elements of lists by their names where it numbers them, as paths of the server do; of lists whose
+    elements have no names the whole list. Raises UsageError where there is no such element.
+    """
     stored = store.get(step.kind, step.name, space)
     if stored is None:
         return step
-    return structs.replace(step, patch=_named(step.patch, msgspec.to_builtins(stored, enc_hook=str)))
+    try:
+        return structs.replace(step, patch=_named(step.patch, raw_of(stored)))
+    except IndexError as error:
+        raise UsageError(f"{step.label}: {error}") from error
 
 
 def _named(patch: Any, stored: Any) -> Any:
@@ -238,11 +247,29 @@ def _named(patch: Any, stored: Any) -> Any:
     result = {}
     for key, value in patch.items():
         outcome = stored.get(key)
-        if key in _LISTS and isinstance(value, list) and isinstance(outcome, list | tuple):
+        if key in _LISTS and isinstance(value, list) and isinstance(outcome, list):
             result[key] = [_element(item, _LISTS[key], outcome) for item in value]
+        elif isinstance(outcome, list) and isinstance(value, dict):
+            result[key] = _replaced(key, value, outcome)
         else:
             result[key] = _named(value, outcome)
     return result
+
+
+def _replaced(key: str, patch: dict[str, Any], elements: Sequence[Any]) -> list[Any]:
+    """All elements of a list, those that the patch numbers changed, without those that are null then.
+
+    Raises IndexError for a number beyond them.
+    """
+    result = list(elements)
+    for number, change in patch.items():
+        if not number.isdecimal() or int(number) >= len(result):
+            count = f"{len(result)} element{'s' if len(result) != 1 else ''}"
+            raise IndexError(f"{key} has {count}, counted from 0, and no [{number}]")
+        element = result[int(number)]
+        both = isinstance(change, dict) and isinstance(element, dict)
+        result[int(number)] = merged(element, _named(change, element)) if both else change
+    return [element for element in result if element is not None]
 
 
 def _element(patch: Any, key: str, value: Sequence[Any]) -> Any:

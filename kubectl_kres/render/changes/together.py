@@ -30,7 +30,9 @@ def _lines(together: Together, width: int) -> Iterator[Line]:
     for refusal in together.refused:
         yield from toned("bad", wrapped(f"refused: {refusal}", width, first="  ", rest="    "))
     if together.ends > 1:
-        text = f"the first in the files came first; {together.ends} ends are possible, since controllers race for room"
+        lucky = together.in_some_order
+        which = "all fits if they come in the right order" if lucky else "the first in the files came first"
+        text = f"{which}; {together.ends} ends are possible, since controllers race for room"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 
@@ -51,4 +53,5 @@ def _reached(workloads: Sequence[Reach]) -> Iterator[str]:
 
 
 def _reach(reach: Reach) -> str:
-    return f"{reach.subject.name}: {reach.pods} of {reach.wanted}"
+    stays = f" updated, {reach.old} old pod{'s' if reach.old > 1 else ''} stay{'' if reach.old > 1 else 's'}"
+    return f"{reach.subject.name}: {reach.pods} of {reach.wanted}{stays if reach.old else ''}"

@@ -202,7 +202,7 @@ def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximu
     worst = min(every, key=lambda end: end.pods)
     most = max(end.pods for end in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
-    stalled = any(end.updated is not None and end.updated < min(end.wanted, end.pods) for end in every)
+    stalled = any(end.behind for end in every)
     wanted = worst.wanted
     if worst.kind == "Job":
         wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -56,9 +57,30 @@ _KNOWN_GROUPS: Mapping[str, frozenset[str]] = {
     "apps": frozenset({"ControllerRevision"}),
     "batch": frozenset(),
     "extensions": frozenset(),
+    "": frozenset(
+        {
+            "Binding",
+            "ComponentStatus",
+            "ConfigMap",
+            "Endpoints",
+            "Event",
+            "LimitRange",
+            "Namespace",
+            "Node",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Pod",
+            "PodTemplate",
+            "ReplicationController",
+            "ResourceQuota",
+            "Secret",
+            "Service",
+            "ServiceAccount",
+        }
+    ),
 }
-
-
+#: Versions of Kubernetes' own kinds that not every server has.
+_PASSING = re.compile("[0-9](alpha|beta)[0-9]")
 #: What Helm runs for ``helm test`` alone, by the words of its annotation.
 _HOOK, _TESTS = "helm.sh/hook", frozenset({"test", "test-success", "test-failure"})
 
@@ -129,16 +151,18 @@ def followed(
 
 def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
     """What is said where the server has no such kind in that version; of groups whose kinds are all known here nobody
-    is asked.
+    is asked, and of Kubernetes' other kinds only about versions that come and go.
     """
     if not isinstance(item.step, Apply):
         return ""
     kind, version = str(item.step.object.get("kind", "")), str(item.step.object.get("apiVersion", ""))
     group, known = version.rpartition("/")[0], BY_KIND.get(kind)
     if group in _KNOWN_GROUPS:
-        served = kind in _KNOWN_GROUPS[group] or (known is not None and known.api_version == version)
+        more = kind in _KNOWN_GROUPS[group] and version.removeprefix(f"{group}/") == "v1"
+        served = more or (known is not None and known.api_version == version)
     else:
-        served = item.kind is not None or not is_of_others(group) or serves(sent_as(kind), version)
+        asked = item.kind is None if is_of_others(group) else _PASSING.search(version) is not None
+        served = not asked or serves(sent_as(kind), version)
     return "" if served else f'no matches for kind "{sent_as(kind)}" in version "{version}"'
 
 

@@ -30,6 +30,14 @@ def namespace_needs(spaces: Iterable[str]) -> Iterator[Need]:
             yield Need(kind, required=False)
 
 
+def taking_needs(spaces: Iterable[str]) -> Iterator[Need]:
+    """The reads where nothing makes pods: what bounds PersistentVolumeClaims and Services, and those that there are."""
+    for space in spaces:
+        for kind in ("LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service"):
+            yield Need(kind, space, required=kind in _REQUIRED)
+    yield Need("StorageClass", required=False)
+
+
 def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[Need]:
     """What else decides about pods: labels of namespaces, and policies where something binds them, so that it is asked
     again after the first reading. ``steps``: with their namespaces; policies and parameters among them.

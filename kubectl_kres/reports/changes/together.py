@@ -14,7 +14,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
@@ -22,7 +22,7 @@ from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.state import pods_of
+from kubectl_kres.simulate.state import behind, pods_of, wanted_of
 from kubectl_kres.simulate.world import CONTROLLED, Key
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -34,17 +34,22 @@ JUDGED = frozenset({"Pod", *WORKLOADS, *KINDS})
 #: States that are looked at where one comes after the other: only what the cluster has already can compete with it.
 _IN_TURN = 2_000
 _FOLLOWED = frozenset({*CONTROLLED, "Pod", *KINDS})
-_COMING = JUDGED | {"PersistentVolumeClaim"}
+#: What makes no pods, but takes of quotas.
+_TAKING = frozenset({"PersistentVolumeClaim", "Service"})
 
 
 class Reach(Record, frozen=True):
-    """How far a workload of the files gets beside the others. ``most``: with more luck in the race for room."""
+    """How far a workload of the files gets beside the others. ``most``: with more luck in the race for room.
+
+    ``old``: pods of an older template that stay, since its rollout stalls; they are no part of ``pods``.
+    """
 
     subject: ObjectRef
     wanted: int
     pods: int
     most: int
     messages: tuple[str, ...] = ()
+    old: int = 0
 
 
 class Lack(Record, frozen=True):
@@ -59,7 +64,9 @@ class Together(Record, frozen=True):
     """Whether the objects of the files, which ``subject`` stands for, fit together.
 
     outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many the race
-    for room can have. refused: objects that the server does not take, with its words.
+    for room can have; the workloads are those of the end in which the first came first, or where all fit there, of the
+    worst. in_some_order: in other ends nothing is missing. refused: objects that the server does not take, with its
+    words.
     """
 
     subject: ObjectRef
@@ -68,6 +75,7 @@ class Together(Record, frozen=True):
     lacks: tuple[Lack, ...] = ()
     refused: tuple[str, ...] = ()
     ends: int = 1
+    in_some_order: bool = False
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
 
@@ -85,15 +93,20 @@ class Files(Struct, frozen=True):
     @property
     def counting(self) -> bool:
         """Whether what the cluster holds has to be counted for the answer."""
-        kinds = [key_of_step(placed.step)[0] for placed in self.steps]
-        judged = sum(kind in JUDGED for kind in kinds)
-        return judged > 1 or (judged > 0 and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
+        kinds = self._kinds
+        judged = any(kind in JUDGED for kind in kinds)
+        return self.several or (judged and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one object whose pods or claims have to come."""
-        kinds = [key_of_step(placed.step)[0] for placed in self.steps]
-        return any(kind in JUDGED for kind in kinds) and sum(kind in _COMING for kind in kinds) > 1
+        """Whether one object can take the room of another: of a workload and one Service neither does."""
+        kinds = self._kinds
+        claiming = sum(kind in JUDGED or kind == "PersistentVolumeClaim" for kind in kinds)
+        return claiming > 1 or kinds.count("Service") > 1
+
+    @property
+    def _kinds(self) -> list[str]:
+        return [key_of_step(placed.step)[0] for placed in self.steps]
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -102,7 +115,9 @@ class Files(Struct, frozen=True):
 
     def needs(self) -> Iterator[Need]:
         """What has to be read."""
-        yield from namespace_needs(self.spaces)
+        kinds = {*self._kinds}
+        makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
+        yield from namespace_needs(self.spaces) if makes_pods else taking_needs(self.spaces)
         if any(key_of_step(placed.step)[0] in POOLED for placed in self.steps):
             yield from pool_needs()
 
@@ -188,10 +203,12 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         outcome = carried_out(without_files(store), files.steps, server, files.spaces)
     reaches: list[Reach] = []
     lacks: list[Lack] = []
-    ends = 1
+    ends, certain = 1, False
     for space in files.spaces:
         own = [key for placed in files.steps if placed.namespace == space for key in _keys(placed.step)]
-        pairs = list(_reaches(outcome, space, [key for key in own if key[0] in _FOLLOWED]))
+        followed = [key for key in own if key[0] in _FOLLOWED]
+        pairs = list(_reaches(outcome, space, followed))
+        certain = certain or (bool(pairs) and _is_short(outcome, space, followed))
         reaches += [reach for reach, _ in pairs]
         ends *= max(1, outcome.after.spaces[space][1].usual) if pairs else 1
         lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
@@ -204,7 +221,8 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     # Without a cluster there is nothing but the files.
     wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
     unseen = tuple(unread(store, wanted))
-    come = sum(reach.pods for reach in reaches)
+    came = any(sent.kind in _TAKING and sent.answers[0].allowed for sent in outcome.sent)
+    come = came or any(reach.pods for reach in reaches)
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
     outcome_word = f"{word}{AS_FAR_AS_SEEN}" if unseen and not short else word
@@ -215,6 +233,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         tuple(lacks),
         refused,
         ends,
+        short and not refused and not certain,
         unseen,
         complete=not unseen,
     )
@@ -237,19 +256,39 @@ def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
 def _first(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
     """Of all ends the one in which who stands first in the files came first."""
     _, ends = outcome.after.spaces[space]
-    usual = ends.states[: ends.usual]
-    return max(usual, key=lambda state: [_pods(state, key) for key in keys])
+    return max(ends.states[: ends.usual], key=lambda state: [_pods(state, key) for key in keys])
+
+
+def _is_short(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> bool:
+    """Whether pods are missing even where the first came first."""
+    end = outcome.after.spaces[space][0].end(_first(outcome, space, keys))
+    return any(item.refused or item.behind for item in end.workloads if item.key in keys)
+
+
+def _told(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
+    """That end; where nothing is missing in it the one with the fewest pods, as what fits in one order alone does not."""
+    _, ends = outcome.after.spaces[space]
+    if _is_short(outcome, space, keys):
+        return _first(outcome, space, keys)
+    return min(ends.states[: ends.usual], key=lambda state: sum(_pods(state, key) for key in keys))
 
 
 def _pods(state: State, key: Key) -> int:
-    return next((pods_of(workload) for other, workload in state.workloads if other == key), 0)
+    """The pods that are as wanted."""
+    workload = next((workload for other, workload in state.workloads if other == key), None)
+    return _as_wanted(pods_of(workload), wanted_of(workload), behind(workload)) if workload is not None else 0
+
+
+def _as_wanted(pods: int, wanted: int, old: int) -> int:
+    """How many of some pods count where a rollout is to replace ``old`` ones."""
+    return min(pods, wanted) - old if old else pods
 
 
 def _reaches(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
     if space not in outcome.after.spaces:
         return
     namespace, ends = outcome.after.spaces[space]
-    state = _first(outcome, space, keys)
+    state = _told(outcome, space, keys)
     end = namespace.end(state)
     usual = ends.states[: ends.usual]
     for key in dict.fromkeys(keys):
@@ -258,9 +297,10 @@ def _reaches(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> Iterato
         if reached is None:
             yield Reach(ref, 1, 0, 0, tuple(_words(outcome, key, space))), None
             continue
-        most = max((_pods(other, key) for other in usual), default=reached.pods) if key[0] != "Pod" else 1
+        pods = _as_wanted(reached.pods, reached.wanted, reached.behind)
+        most = max((_pods(other, key) for other in usual), default=pods) if key[0] != "Pod" else 1
         messages = tuple(dict.fromkeys(text for refused in reached.refused for text in refused.messages))
-        yield Reach(ref, _wanted(reached), reached.pods, max(most, reached.pods), messages), reached
+        yield Reach(ref, _wanted(reached), pods, max(most, pods), messages, reached.behind), reached
 
 
 def _wanted(end: WorkloadEnd) -> int:
@@ -299,8 +339,11 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
 
 
 def _missing(end: End, key: Key) -> int:
+    """The pods that it lacks; of a rollout that stalls with all its pods the next one."""
     workload_end = next((workload for workload in end.workloads if workload.key == key), None)
-    return max(0, _wanted(workload_end) - workload_end.pods) if workload_end is not None else 0
+    if workload_end is None:
+        return 0
+    return max(bool(workload_end.behind), _wanted(workload_end) - workload_end.pods)
 
 
 def steps_of(objects: Iterable[tuple[Any, str, str]]) -> Files:

@@ -257,7 +257,7 @@ def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...], tuple[str, 
 
 
 def _raw(kind: str, item: Any) -> Mapping[str, Any]:
-    raw: dict[str, Any] = msgspec.to_builtins(item)
+    raw: dict[str, Any] = msgspec.to_builtins(item, enc_hook=str)
     return {"kind": kind, "apiVersion": BY_KIND[kind].api_version, **raw}
 
 
