@@ -45,8 +45,8 @@ from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
 
 #: Kinds whose update strategies the server fills in.
 _DEFAULTED = frozenset({"Deployment", "StatefulSet"})
-#: The code of a refusal for what an object is, and the rule that a part of it stays as it is.
-_INVALID, _IMMUTABLE = 422, "update/immutable"
+#: The code of a refusal for what an object is, and the rules that a part of it stays as it is.
+_INVALID, _IMMUTABLE = 422, frozenset({"update/immutable", "claim/immutable"})
 
 
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -197,7 +197,7 @@ class Requests:
             own = (*update(stored, before, policies, server), *create(before, policies, server))
             return {finding.text for finding in _findings(own)}
         alike = {finding.path for finding in _findings(update(stored, _as_read(raw), policies, server))}
-        faults = (finding for finding in _findings(outcomes) if finding.rule == _IMMUTABLE)
+        faults = (finding for finding in _findings(outcomes) if finding.rule in _IMMUTABLE)
         return {finding.text for finding in faults if finding.path not in alike}
 
     def _answered(self, state: State, answer: StepAnswer) -> State:

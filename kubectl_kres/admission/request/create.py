@@ -39,6 +39,9 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     undecoded = undecodable(raw)
     if undecoded is not None:
         return (undecoded,)
+    metadata = raw.get("metadata") or {}
+    if kind == "Job" and metadata.get("uid"):  # the server gives it another one, which its selector goes by
+        raw = {**raw, "metadata": {key: value for key, value in metadata.items() if key != "uid"}}
     create_it = _BY_KIND.get(kind, create_workload if kind in WORKLOADS else _create_counted)
     outcomes = create_it(raw, policies, server)
     unknown = (*unknown_fields(raw, kind), *owner_notices(raw))

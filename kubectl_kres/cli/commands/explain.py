@@ -138,11 +138,13 @@ class ExplainPage(Page):
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
         self._together: Together | None = None
+        self._given: Input | None = None
 
     def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
         """The answers; of several objects of files also whether they fit together."""
         if self._applied and not (self.options.selector or self.options.container or self.options.question):
             self._applied.read(source, given)
+            self._given = given
         yield from super().run(frame, source, given, tally)
         together = self._together
         if together is not None:
@@ -168,6 +170,13 @@ class ExplainPage(Page):
 
             self._together = together(turn.store, applied.files, turn.ask.server)
         asked = [subject.ref for subject in turn.found.subjects]
+        edited = any(turn.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
+        if self._given is not None and self._together is None and edited and not applied.after_change:
+            from kubectl_kres.cli.simulation.steps import files_of
+            from kubectl_kres.reports.changes.together import refused_edits
+
+            self._together = refused_edits(turn.store, files_of(self._given), turn.ask.server)
+            self._given = None
         return turn._replace(store=applied.store(turn.store, turn.ask.server, asked))
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:

@@ -36,6 +36,8 @@ _IN_TURN = 2_000
 _FOLLOWED = frozenset({*CONTROLLED, "Pod", *KINDS})
 #: What makes no pods, but takes of quotas.
 _TAKING = frozenset({"PersistentVolumeClaim", "Service"})
+#: Kinds of which some fields can be written once only.
+_EDITED = frozenset({*_TAKING, *WORKLOADS, "ResourceQuota", "LimitRange"})
 
 
 class Reach(Record, frozen=True):
@@ -212,12 +214,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         reaches += [reach for reach, _ in pairs]
         ends *= max(1, outcome.after.spaces[space][1].usual) if pairs else 1
         lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
-    refused = tuple(
-        f"{sent.kind}/{sent.name}: {answer.message}"
-        for sent in outcome.sent
-        for answer in sent.answers[:1]
-        if not answer.allowed
-    )
+    refused = _refused(outcome)
     # Without a cluster there is nothing but the files.
     wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
     unseen = tuple(unread(store, wanted))
@@ -236,6 +233,28 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         short and not refused and not certain,
         unseen,
         complete=not unseen,
+    )
+
+
+def refused_edits(store: Store, files: Files, server: Server) -> Together | None:
+    """What the server says to edits of what is there, of files that are not judged together; None if it takes them."""
+    bare = without_files(store)
+    steps = [placed for placed in files.steps if _is_edit(bare, placed)]
+    refused = _refused(carried_out(bare, steps, server, files.spaces)) if steps else ()
+    return Together(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
+
+
+def _is_edit(store: Store, placed: Placed) -> bool:
+    kind, name = key_of_step(placed.step)
+    return kind in _EDITED and store.get(kind, name, placed.namespace) is not None
+
+
+def _refused(outcome: ChangeOutcome) -> tuple[str, ...]:
+    return tuple(
+        f"{sent.kind}/{sent.name}: {answer.message}"
+        for sent in outcome.sent
+        for answer in sent.answers[:1]
+        if not answer.allowed
     )
 
 
@@ -266,7 +285,7 @@ def _is_short(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> bool:
 
 
 def _told(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
-    """That end; where nothing is missing in it the one with the fewest pods, as what fits in one order alone does not."""
+    """That end; where nothing is missing in it the one with the fewest pods, since others must not come first."""
     _, ends = outcome.after.spaces[space]
     if _is_short(outcome, space, keys):
         return _first(outcome, space, keys)

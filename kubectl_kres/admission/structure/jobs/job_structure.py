@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kubectl_kres.admission.base.field_error import (
     FieldError,
@@ -138,7 +138,7 @@ def _path_errors(manager: str, path: str) -> Iterator[FieldError]:
 
 
 def own_errors(raw: Raw) -> Iterator[FieldError]:
-    """Of the selector, which the server makes unless ``manualSelector`` says otherwise.
+    """Of the selector, which the server makes unless ``manualSelector`` says otherwise. Without a UID it is a new job.
 
     Source: batch/validation validateGeneratedSelector, ValidateJobSpec; registry/batch/job generateSelector.
     """
@@ -147,12 +147,13 @@ def own_errors(raw: Raw) -> Iterator[FieldError]:
     labels, name = dict(mapping(template, "labels")), name_of(raw)
     manual = spec.get("manualSelector") is True
     if not manual:
+        uid = text(mapping(raw, "metadata"), "uid") or UID
         yield from _name_errors(raw)
-        for key, value in (*dict.fromkeys(_NAMES, name).items(), *dict.fromkeys(_UIDS, UID).items()):
-            labels.setdefault(key, value)
+        wanted = {**dict.fromkeys(_UIDS, uid), **dict.fromkeys(_NAMES, name)}
+        labels = {**wanted, **labels}
         selector = {**(selector or {})}
-        selector["matchLabels"] = {_UIDS[1]: UID, **mapping(selector, "matchLabels")}
-        yield from _generated_errors(selector, labels, name)
+        selector["matchLabels"] = {_UIDS[1]: uid, **mapping(selector, "matchLabels")}
+        yield from _generated_errors(selector, labels, wanted)
     elif selector is None:
         yield required("spec.selector", rule=_SELECTOR)
     faults = [*selector_errors(selector, "spec.selector", _SELECTOR)]
@@ -168,8 +169,8 @@ def own_errors(raw: Raw) -> Iterator[FieldError]:
         yield invalid("metadata.name", name, detail, "validation/name")
 
 
-def _generated_errors(selector: Raw, labels: Raw, name: str) -> Iterator[FieldError]:
-    wanted = {**dict.fromkeys(_UIDS, UID), **dict.fromkeys(_NAMES, name)}
+def _generated_errors(selector: Raw, labels: Raw, wanted: Mapping[str, str]) -> Iterator[FieldError]:
+    """``wanted``: the labels that the server gives the pods of a job."""
     for key, value in wanted.items():
         if labels[key] != value:
             shown, path = as_json(dict(sorted(labels.items()))), f"spec.template.metadata.labels[{key}]"
