@@ -106,6 +106,11 @@ class Store:
     def get(self, kind: str, name: str, namespace: str = "") -> Any | None:
         return self._objects.get(kind, {}).get(namespace, {}).get(name)
 
+    def read(self, kind: str, name: str, namespace: str = "") -> Any | None:
+        """What is there apart from the files; None where nothing is known of it."""
+        ref = ObjectRef(kind, name, namespace)
+        return self.beneath.get(ref) if ref in self.files else self.get(kind, name, namespace)
+
     def all(self, kind: str, namespace: str | None = None) -> Iterator[Any]:
         """Objects of a kind sorted by namespace and name; ``namespace`` None: everywhere."""
         spaces = self._objects.get(kind, {})

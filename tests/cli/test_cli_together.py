@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from cli.apiserver import Api
+from cli.apiserver import deployment as api_deployment
 from cli.running import Kres
 
 from kubectl_kres.documents import yaml_text
@@ -387,3 +390,52 @@ def test_a_rollout_that_stalls_beside_the_others_does_not_fit(kres: Kres, tmp_pa
     said = " ".join(out.partition("together: ")[2].split())
     assert code == 1 and said.startswith("not all of it fits: new: 1 of 1, catalog: ")
     assert " of 3 updated, " in said and "old pod" in said
+
+
+def test_a_quota_of_a_file_takes_the_place_of_the_one_that_was_read(kres: Kres, api: Api, tmp_path: Path):
+    """It is an edit of that one, whose status is believed, also where the cluster is read after the file."""
+    hard = {"requests.cpu": "2"}
+    there = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team", "namespace": "shop"}}
+    api.objects.append({**there, "spec": {"hard": hard}, "status": {"hard": hard, "used": {"requests.cpu": "1500m"}}})
+    path = written(tmp_path, quota("requests.cpu: 2500m"), deployment("a"))
+    out = kres(f"explain -f {path} --exit-code").out
+    assert "only 1 of the 3 missing pods fit\nremedy: raise requests.cpu of quota team to 3300m" in out
+    assert "requests.cpu  1500m  2500m" in kres(f"explain quota/team -f {path}").out
+
+
+@pytest.mark.parametrize("kind", ["Job", "PersistentVolumeClaim", "Deployment", "ResourceQuota"])
+def test_an_edit_that_the_server_refuses_is_told(kres: Kres, tmp_path: Path, kind: str):
+    """What can be written once only."""
+    pod = "template: {spec: {restartPolicy: Never, containers: [{name: a, image: z}]}}"
+    labels = (
+        "{matchLabels: {app: z}}, template: {metadata: {labels: {app: z}}, spec: {containers: [{name: a, image: z}]}}"
+    )
+    version, space, name, spec = {
+        "Job": ("batch/v1", "batch", "thumbnails", pod),
+        "PersistentVolumeClaim": (
+            "v1", "shop", "data-search-0", "accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}",
+        ),
+        "Deployment": ("apps/v1", "shop", "storefront", f"replicas: 1, selector: {labels}"),
+        "ResourceQuota": ("v1", "batch", "best-effort", "hard: {pods: 9}, scopes: [NotBestEffort]"),
+    }[kind]  # fmt: skip
+    path = tmp_path / "edit.yaml"
+    path.write_text(
+        f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, namespace: {space}}}\nspec: {{{spec}}}\n"
+    )
+    code, out, _ = kres(f"explain --demo -f {path} --exit-code")
+    assert code == 1 and f"together: none of it comes\n  refused: {kind}/{name}: " in out
+    assert "immutable" in out
+
+
+def test_what_controllers_made_is_no_part_of_a_change(kres: Kres, api: Api, tmp_path: Path):
+    """As in what ``kubectl get all -o yaml`` writes."""
+    web, owner = api_deployment("web", "1Mi"), [{"kind": "Deployment", "name": "web", "uid": "u", "controller": True}]
+    web["spec"]["replicas"] = 2
+    made = {**web, "kind": "ReplicaSet", "metadata": {**web["metadata"], "name": "web-1", "ownerReferences": owner}}
+    api.objects += [web, made]
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [made, web]}))
+    assert "together: all of it fits: web: 2 of 2\n" in kres(f"explain -f {path}").out
+    code, out, err = kres(f"simulate -f {path}")
+    assert (code, out) == (4, "Nothing changes as far as seen.\n")
+    assert "this ReplicaSet is made by Deployment web, and what differs from it is not simulated" in err

@@ -241,7 +241,7 @@ def fill(
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
             # A list leaves out who wrote an object's fields: what was read by its name stays.
-            if need.name or store.get(need.kind, item.metadata.name, item.metadata.namespace) is None:
+            if need.name or store.read(need.kind, item.metadata.name, item.metadata.namespace) is None:
                 store.add(need.kind, item, whole=bool(need.name))
         store.cover(need, coverage)
 

@@ -38,6 +38,8 @@ FIRST = (
     "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
     "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
 )  # fmt: skip
+#: Kinds whose objects controllers make, too.
+MADE = frozenset({"Pod", "ReplicaSet", "Job"})
 #: What decides about Tekton's next runs.
 _OF_TEKTON = frozenset({"Task", "StepAction"})
 #: What is said of objects that decide about pods, or make some, in a way that is not computed.
@@ -139,9 +141,9 @@ def followed(
             text = _of_named(item, store)
             is_carried = not text
         else:
-            text = _of_pod(item, store, default) or _of_object(item, store)
+            text = _of_made(item, store, default) or _of_object(item, store)
             unknown = (item.kind is None and kind in BY_KIND) or _is_running(item, store)
-            is_carried = not (unknown or _of_pod(item, store, default))
+            is_carried = not (unknown or _of_made(item, store, default))
         if text:
             unseen.append(Unseen(kind, "failed", space, name, text))
         if is_carried:
@@ -197,25 +199,31 @@ def _of_named(item: GivenStep, store: Store) -> str:
     if not is_known or (kind == "Pod" and not isinstance(item.step, Delete)):
         return _NOT_FOLLOWED.get(kind, "what a change of a {} leads to is not simulated").format(kind)
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
-        owner = _controller(pod)
+        owner = controller_of(pod)
         if pod.metadata.name != name or owner is None:
             continue
         made = store.get(owner.kind, owner.name, pod.metadata.namespace) if owner.kind in CONTROLLED else None
-        above = _controller(made) if made is not None else None
+        above = controller_of(made) if made is not None else None
         if made is None or (above is not None and above.kind != "Deployment"):
             return f"what {owner.kind} {owner.name} does without it is not followed"
     return ""
 
 
-def _of_pod(item: GivenStep, store: Store, default: str) -> str:
-    """What is not known of a pod in a file that is there already; empty of a new one, and of all else."""
+def _of_made(item: GivenStep, store: Store, default: str) -> str:
+    """What is not known of an object in a file that is there already, where a controller made it or it is a pod.
+
+    Empty of all else.
+    """
     kind, name = key_of_step(item.step)
-    if kind != "Pod" or store.get(kind, name, item.namespace or default) is None:
-        return ""
-    return "this Pod is there already, and what differs from it is not simulated"
+    stored = store.get(kind, name, item.namespace or default) if kind in BY_KIND else None
+    owner = controller_of(stored) if stored is not None and kind in MADE else None
+    if owner is not None:
+        return f"this {kind} is made by {owner.kind} {owner.name}, and what differs from it is not simulated"
+    return "this Pod is there already, and what differs from it is not simulated" if stored and kind == "Pod" else ""
 
 
-def _controller(item: Any) -> OwnerReference | None:
+def controller_of(item: Any) -> OwnerReference | None:
+    """Who keeps an object; None: nobody does."""
     owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
     return next((owner for owner in owners if owner.controller), None)
 

@@ -14,6 +14,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.changes.followed import MADE, controller_of
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
@@ -198,16 +199,17 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     ``in_turn``: each once those before it have come to rest. That is the end in which who stands first in the files
     comes first, found without a search through all the others.
     """
+    bare = without_files(store)
+    given = [placed for placed in files.steps if not _is_made(bare, placed)]
     if in_turn:
-        steps = tuple(_one_by_one(files.steps))
-        outcome = carried_out(without_files(store), steps, server, files.spaces, settled=False, most=_IN_TURN)
+        outcome = carried_out(bare, [*_one_by_one(given)], server, files.spaces, settled=False, most=_IN_TURN)
     else:
-        outcome = carried_out(without_files(store), files.steps, server, files.spaces)
+        outcome = carried_out(bare, given, server, files.spaces)
     reaches: list[Reach] = []
     lacks: list[Lack] = []
     ends, certain = 1, False
     for space in files.spaces:
-        own = [key for placed in files.steps if placed.namespace == space for key in _keys(placed.step)]
+        own = [key for placed in given if placed.namespace == space for key in _keys(placed.step)]
         followed = [key for key in own if key[0] in _FOLLOWED]
         pairs = list(_reaches(outcome, space, followed))
         certain = certain or (bool(pairs) and _is_short(outcome, space, followed))
@@ -246,7 +248,14 @@ def refused_edits(store: Store, files: Files, server: Server) -> Together | None
 
 def _is_edit(store: Store, placed: Placed) -> bool:
     kind, name = key_of_step(placed.step)
-    return kind in _EDITED and store.get(kind, name, placed.namespace) is not None
+    return kind in _EDITED and store.get(kind, name, placed.namespace) is not None and not _is_made(store, placed)
+
+
+def _is_made(store: Store, placed: Placed) -> bool:
+    """Whether it is there already, and is a pod or made by a controller: it is counted, and no part of a change."""
+    kind, name = key_of_step(placed.step)
+    stored = store.get(kind, name, placed.namespace) if kind in MADE else None
+    return stored is not None and (kind == "Pod" or controller_of(stored) is not None)
 
 
 def _refused(outcome: ChangeOutcome) -> tuple[str, ...]:
