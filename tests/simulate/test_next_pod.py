@@ -1,4 +1,4 @@
-"""The pod that takes the place of a deleted one: of the template that its maker would use, and what a rollout leaves."""
+"""The pod that takes the place of a deleted one, of the template that its maker would use, and what rollouts leave."""
 
 from __future__ import annotations
 

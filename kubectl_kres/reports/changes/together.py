@@ -154,8 +154,8 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
 
 
 def with_others(store: Store, files: Files, server: Server, asked: Iterable[ObjectRef]) -> Store:
-    """The store after all of a change was made but the objects that are asked about: quotas count what it brings."""
-    own = {(ref.kind, ref.name) for ref in asked}
+    """The store after all of a change was made but what is asked about and would count: quotas count what it brings."""
+    own = {(ref.kind, ref.name) for ref in asked if ref.kind != "ResourceQuota"}
     others = [placed for placed in files.steps if key_of_step(placed.step) not in own]
     return _after(store, files, others, server) if others else store
 
