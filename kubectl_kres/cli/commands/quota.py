@@ -26,7 +26,6 @@ from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
-from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
@@ -131,17 +130,21 @@ class FitPage(Page):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._applied = FilesApplied(options, after_change=False)
+        self._applied: FilesApplied | None = None
+        if options.filenames:
+            from kubectl_kres.cli.simulation.files_applied import FilesApplied
+
+            self._applied = FilesApplied(options, after_change=False)
 
     def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
         """Quotas of files count what is there."""
-        if self.options.filenames:
+        if self._applied is not None:
             self._applied.read(source, given)
         yield from super().run(frame, source, given, tally)
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The one object that was asked about."""
-        store = self._applied.store(turn.store, turn.ask.server, ())
+        store = turn.store if self._applied is None else self._applied.store(turn.store, turn.ask.server, ())
         for subject, item in tally.each(turn.found.subjects, lambda subject: fit(store, subject, turn.ask)):
             whole: Callable[[], Iterable[str]] = partial(render_fit.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
