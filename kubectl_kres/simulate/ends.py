@@ -63,7 +63,8 @@ class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
     """A workload at rest. ``updated``: pods of its newest template. ``behind``: pods that its rollout is to replace.
     ``stored``: its pods as stored, with their number.
 
-    newest, older: the ReplicaSets of a Deployment; newest None: it could not be made.
+    newest, older: the ReplicaSets of a Deployment; newest None: it could not be made. at_once: of a Job the most pods
+    that it can still have side by side, below ``wanted`` where fewer are left to complete.
     """
 
     kind: str
@@ -79,6 +80,7 @@ class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
     updated_names: tuple[str, ...] = ()
     succeeded: int = 0
     failed: int = 0
+    at_once: int = 0
     conditions: tuple[str, ...] = ()
     stored: tuple[tuple[int, Mapping[str, Any]], ...] = ()
     refused: tuple[Refused, ...] = ()
@@ -306,8 +308,10 @@ def _job(workload: JobState) -> dict[str, Any]:
         conditions = ("Complete", "SuccessCriteriaMet") if workload.ended == "Complete" else ("Failed", "FailureTarget")
     elif workload.suspended:
         conditions = ("Suspended",)
+    left = workload.parallelism if workload.completions is None else workload.completions - workload.succeeded
     return {
         "ready": ready(workload.pods),
+        "at_once": max(0, min(workload.parallelism, left)),
         "succeeded": workload.succeeded,
         "failed": workload.failed,
         "conditions": conditions,

@@ -301,7 +301,6 @@ def wanted_of(workload: WorkloadState) -> int:
         case ReplicaSetState():
             return workload.wanted
         case JobState():
-            left = workload.parallelism if workload.completions is None else workload.completions - workload.succeeded
-            return max(0, min(workload.parallelism, left))
+            return workload.parallelism
         case _:
             return workload.replicas

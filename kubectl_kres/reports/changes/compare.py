@@ -206,7 +206,7 @@ def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximu
     wanted = worst.wanted
     if worst.kind == "Job":
         wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
-        wanted = worst.wanted if wanted > worst.pods else worst.pods
+        wanted = worst.at_once if wanted > worst.pods else worst.pods
     return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum)
 
 

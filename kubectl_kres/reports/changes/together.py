@@ -333,8 +333,8 @@ def _reaches(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> Iterato
 
 def _wanted(end: WorkloadEnd) -> int:
     """Of a Job only as many pods as are not there and refused are wanting."""
-    if end.kind == "Job" and not any(refused.kind == "Pod" for refused in end.refused):
-        return end.pods
+    if end.kind == "Job":
+        return end.at_once if any(refused.kind == "Pod" for refused in end.refused) else end.pods
     return end.wanted
 
 
