@@ -440,3 +440,11 @@ def test_what_controllers_made_is_no_part_of_a_change(kres: Kres, api: Api, tmp_
     code, out, err = kres(f"simulate -f {path}")
     assert (code, out) == (4, "Nothing changes as far as seen.\n")
     assert "this ReplicaSet is made by Deployment web, and what differs from it is not simulated" in err
+
+
+def test_check_tells_why_an_object_itself_is_refused(kres: Kres, tmp_path: Path):
+    path = written(
+        tmp_path, NAMESPACE, quota("count/deployments.apps: 1", "fresh"), *(deployment(a, 1, "fresh") for a in "ab")
+    )
+    said = " ".join(kres(f"check --demo -f {path}").out.split())
+    assert 'beside the others 0 of 1 pods are admitted: deployments.apps "b" is forbidden: exceeded quota: team' in said

@@ -23,7 +23,9 @@ def find(scene: Scene) -> Iterator[Broken]:
     ]
     for reach in together.workloads:
         if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == scene.namespace:
-            why = " and ".join(lacks) or next(iter(reach.messages), "the others take the room")
+            words = next(iter(reach.messages), "the others take the room")
+            # An object that the server does not take lacks no room for pods.
+            why = words if f"{reach.subject}: {words}" in together.refused else " and ".join(lacks) or words
             yield Broken(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
 
 
