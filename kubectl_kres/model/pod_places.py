@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.model.kinds import OWN_NAMES, sent_as
+from kubectl_kres.model.raw import items, mapping
 
 
 class PodPlace(Struct, frozen=True):
@@ -140,7 +141,7 @@ def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
 def called(raw: Mapping[str, Any]) -> str:
     """The kind of an object, by a name of its own where a built-in kind is called alike."""
     kind = str(raw.get("kind", ""))
-    return OWN_NAMES.get(kind, kind) if parts_of(raw) is not None else kind
+    return OWN_NAMES.get(kind, kind) if has_places(_group(raw), kind) else kind
 
 
 def is_followed(raw: Mapping[str, Any]) -> bool:
@@ -150,14 +151,13 @@ def is_followed(raw: Mapping[str, Any]) -> bool:
     """
     if not parts_of(raw) or is_suspended(raw) or raw.get("kind") in _WORKFLOWS:
         return False
-    tasks = _map(raw.get("spec")).get("tasks")
-    return not any(_map(task).get("dependsOn") for task in (tasks if isinstance(tasks, list) else ()))
+    return not any(task.get("dependsOn") for task in items(mapping(raw, "spec"), "tasks"))
 
 
 def is_suspended(raw: Mapping[str, Any]) -> bool:
     """Whether an object with parts makes no pods before somebody resumes it."""
-    spec = _map(raw.get("spec"))
-    return bool(parts_of(raw)) and bool(spec.get("suspend") or _map(spec.get("runPolicy")).get("suspend"))
+    spec = mapping(raw, "spec")
+    return bool(parts_of(raw)) and bool(spec.get("suspend") or mapping(spec, "runPolicy").get("suspend"))
 
 
 def makes_none(raw: Mapping[str, Any]) -> bool:
@@ -185,10 +185,6 @@ def _group(raw: Mapping[str, Any]) -> str:
     return str(raw.get("apiVersion", "")).rpartition("/")[0]
 
 
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
     for path, nodes in _walk(raw, place.path, (), ()):
         template = nodes[-1]
@@ -196,7 +192,7 @@ def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
             continue
         element = _element(raw, place, nodes)
         if place.container:
-            template = {"spec": _argo_spec(template, _map(element))}
+            template = {"spec": _argo_spec(template, element if isinstance(element, Mapping) else {})}
         elif not isinstance(template.get("spec"), Mapping) or "containers" not in template["spec"]:
             continue
         yield PodPart(_name(path, element), path, template, _count(raw, element, place))

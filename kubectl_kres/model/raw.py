@@ -92,3 +92,14 @@ def _of_field(key: str, value: Any) -> Any:
         blank: Any = "" if key in _TEXTS else {}
         return [blank if item is None else _without_nulls(item) for item in value]
     return _without_nulls(value)
+
+
+def on_wire(item: msgspec.Struct) -> dict[str, Any]:
+    """An object as the server would write it. Numbers of a file, which are a kind of text, are texts."""
+    try:
+        raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
+    except UnicodeEncodeError:
+        import json  # noqa: PLC0415 - only for half a surrogate pair, which a file can hold and which is no UTF-8
+
+        raw = json.loads(json.dumps(msgspec.to_builtins(item, enc_hook=str)))
+    return raw

@@ -308,10 +308,9 @@ def _job(workload: JobState) -> dict[str, Any]:
         conditions = ("Complete", "SuccessCriteriaMet") if workload.ended == "Complete" else ("Failed", "FailureTarget")
     elif workload.suspended:
         conditions = ("Suspended",)
-    left = workload.parallelism if workload.completions is None else workload.completions - workload.succeeded
     return {
         "ready": ready(workload.pods),
-        "at_once": max(0, min(workload.parallelism, left)),
+        "at_once": workload.at_once,
         "succeeded": workload.succeeded,
         "failed": workload.failed,
         "conditions": conditions,

@@ -119,13 +119,9 @@ class Explorer:
             moves.append(state._replace(step=state.step + 1))
         elif pending is not None and not isinstance(pending, Settle):
             sent = list(self.requests.sent(state, pending))
-            late = (
-                after
-                for each in sent
-                if isinstance(pending, Delete)
-                for after in self.controllers.under_way(state, each)
-            )
-            moves.extend((*sent, *(late if between else ())))
+            moves.extend(sent)
+            if between and isinstance(pending, Delete):
+                moves.extend(after for answered in sent for after in self.controllers.under_way(state, answered))
         return moves
 
     def _limits(self, state: State) -> tuple[int | None, ...]:

@@ -15,7 +15,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, OwnerReference
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, on_wire
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES
@@ -64,11 +64,7 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 def raw_of(item: Any) -> dict[str, Any]:
     """An object that was read as JSON has it, as far as it was kept."""
     kind = BY_KIND[item.kind]
-    return {
-        **msgspec.json.decode(msgspec.json.encode(item, enc_hook=str)),
-        "kind": kind.kind,
-        "apiVersion": kind.api_version,
-    }
+    return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
 def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from msgspec import Struct
 
 from kubectl_kres.model.admitting import is_secret, kind_name
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, mapping
 from kubectl_kres.policies.parameters import Look
 from kubectl_kres.simulate.change import Apply, Delete, ParameterStep, Patch, Step, key_of_step
 
@@ -49,14 +48,14 @@ def parameters_of(policies: Iterable[Raw]) -> Parameters:
     versions: dict[str, str] = {}
     spaces: set[str] = set()
     for raw in policies:
-        spec = _mapping(raw.get("spec"))
+        spec = mapping(raw, "spec")
         if raw.get("kind") in _POLICIES:
-            param_kind = _mapping(spec.get("paramKind"))
+            param_kind = mapping(spec, "paramKind")
             version, kind = str(param_kind.get("apiVersion", "")), str(param_kind.get("kind", ""))
             if kind and not is_secret(version, kind) and (kind == "ConfigMap" or kind not in BY_KIND):
                 versions[kind] = version
         elif raw.get("kind") in _BINDINGS:
-            spaces.add(str(_mapping(spec.get("paramRef")).get("namespace") or ""))
+            spaces.add(str(mapping(spec, "paramRef").get("namespace") or ""))
     return Parameters(versions, frozenset(spaces - {""}))
 
 
@@ -98,9 +97,5 @@ def _look(
 
 
 def _place(raw: Raw) -> tuple[str, str]:
-    metadata = _mapping(raw.get("metadata"))
+    metadata = mapping(raw, "metadata")
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

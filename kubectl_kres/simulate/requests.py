@@ -20,7 +20,7 @@ from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.model.raw import Raw, decoded, on_wire
 from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
@@ -338,8 +338,7 @@ def _as_read(raw: Raw) -> dict[str, Any]:
     kind = BY_KIND.get(str(raw.get("kind")))
     if kind is None:
         return dict(raw)
-    known = msgspec.json.decode(msgspec.json.encode(decoded(raw, kind.struct), enc_hook=str))
-    return {**known, "kind": kind.kind, "apiVersion": kind.api_version}
+    return {**on_wire(decoded(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
 def _without(outcome: Outcome, texts: Container[str]) -> Outcome:

@@ -128,8 +128,13 @@ class JobState(NamedTuple):
         """Pods that should be active now. Source: job_controller.go manageJob."""
         if self.suspended or self.ended:
             return 0
+        return count(self.pods) if self.completions is None and self.succeeded else self.at_once
+
+    @property
+    def at_once(self) -> int:
+        """The most pods that it can still have side by side."""
         if self.completions is None:
-            return count(self.pods) if self.succeeded else self.parallelism
+            return self.parallelism
         return max(0, min(self.completions - self.succeeded, self.parallelism))
 
 

@@ -28,7 +28,7 @@ from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.raw import decoded, on_wire
 
 
 def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
@@ -60,11 +60,7 @@ def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outco
         return admit_claim(item, policies, server)
     if isinstance(item, Service):
         return admit_service(item, policies, server)
-    raw = {
-        "kind": item.kind,
-        "apiVersion": item.api_version,
-        **msgspec.json.decode(msgspec.json.encode(item, enc_hook=str)),
-    }
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **on_wire(item)}
     return create(raw, policies, server)
 
 

@@ -20,6 +20,7 @@ from kubectl_kres.capsule.rules.assignment import owns
 from kubectl_kres.model.capsule import pool_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.raw import on_wire
 
 T = TypeVar("T")
 
@@ -38,11 +39,7 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     if isinstance(item, ResourceQuota):
         return tuple(WorldOutcome(pool_world) for pool_world in stored(world, item))
     space = item.metadata.namespace
-    raw = {
-        "kind": item.kind,
-        "apiVersion": item.api_version,
-        **msgspec.json.decode(msgspec.json.encode(item, enc_hook=str)),
-    }
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **on_wire(item)}
     policies = policies_of((), quotas_in(world, space))
     answers = create_decoded(item, policies, world.server)
     refused = [WorldOutcome(world, answer.refusal) for answer in answers if answer.refusal is not None]

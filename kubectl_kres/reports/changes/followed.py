@@ -20,7 +20,7 @@ from kubectl_kres.model.pod_places import (
     may_make_pods,
     parts_of,
 )
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, mapping
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.unplaced import unplaced
@@ -98,7 +98,7 @@ class GivenStep(Struct, frozen=True):
 
 def is_helm_test(raw: Raw) -> bool:
     """Whether an object is there for ``helm test``, so that no release makes it."""
-    hooks = str(_map(_map(raw.get("metadata")).get("annotations")).get(_HOOK) or "")
+    hooks = str(mapping(mapping(raw, "metadata"), "annotations").get(_HOOK) or "")
     return bool(hooks) and {hook.strip() for hook in hooks.split(",")} <= _TESTS
 
 
@@ -118,7 +118,7 @@ def followed(
     """
     policies = policies_of(given, store)
     parameters = parameters_of(policies)
-    of_policies = {str(_map(_map(policy.get("spec")).get("paramKind")).get("kind")) for policy in policies}
+    of_policies = {str(mapping(mapping(policy, "spec"), "paramKind").get("kind")) for policy in policies}
     new = {key_of_step(item.step)[1] for item in given if key_of_step(item.step)[0] == "Namespace"}
     carried: list[GivenStep] = []
     unseen: list[Unseen] = []
@@ -240,7 +240,7 @@ def _of_object(item: GivenStep, store: Store) -> str:
     if is_followed(step.object) or makes_none(step.object):
         return ""
     if parts_of(step.object):
-        most = _map(step.object.get("spec")).get("parallelism")
+        most = mapping(step.object, "spec").get("parallelism")
         bound = f" (at most {most})" if isinstance(most, int) and group == "argoproj.io" else ""
         return f"how many pods of a {kind} run at once{bound} is not known: each template is judged alone"
     if item.kind is not None and kind in _NOT_FOLLOWED:
@@ -269,16 +269,12 @@ def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
     for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
         yield f"of what the controller of a {kind} makes pods alone are counted"
     for raw in objects:
-        kind, name = str(raw.get("kind")), str(_map(raw.get("metadata")).get("name", ""))
+        kind, name = str(raw.get("kind")), str(mapping(raw, "metadata").get("name", ""))
         if is_helm_test(raw):
             yield f"{kind} {name} is left out: Helm makes it for helm test alone"
         elif is_suspended(raw):
             yield f"{kind} {name} is suspended: it makes no pods before it is resumed"
         elif kind == "VolcanoJob" and parts_of(raw):
-            least = _map(raw.get("spec")).get("minAvailable")
+            least = mapping(raw, "spec").get("minAvailable")
             gang = f", and runs none of them unless {least} come" if isinstance(least, int) else ""
             yield f"Volcano makes the pods of {name} once a queue takes it in, which is not known{gang}"
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

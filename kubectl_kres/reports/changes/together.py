@@ -211,8 +211,11 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     for space in files.spaces:
         own = [key for placed in given if placed.namespace == space for key in _keys(placed.step)]
         followed = [key for key in own if key[0] in _FOLLOWED]
-        pairs = list(_reaches(outcome, space, followed))
-        certain = certain or (bool(pairs) and _is_short(outcome, space, followed))
+        pairs: list[tuple[Reach, WorkloadEnd | None]] = []
+        if followed and space in outcome.after.spaces:
+            state, is_short = _told(outcome, space, followed)
+            certain = certain or is_short
+            pairs = list(_reaches(outcome, space, followed, state))
         reaches += [reach for reach, _ in pairs]
         ends *= max(1, outcome.after.spaces[space][1].usual) if pairs else 1
         lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
@@ -281,30 +284,25 @@ def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
             yield Placed(Settle(), placed.namespace)
 
 
-def _first(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
-    """Of all ends the one in which who stands first in the files came first."""
-    _, ends = outcome.after.spaces[space]
-    return max(ends.states[: ends.usual], key=lambda state: [_pods(state, key) for key in keys])
-
-
-def _is_short(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> bool:
-    """Whether pods are missing even where the first came first."""
-    end = outcome.after.spaces[space][0].end(_first(outcome, space, keys))
-    return any(item.refused or item.behind for item in end.workloads if item.key in keys)
-
-
-def _told(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
-    """That end; where nothing is missing in it the one with the fewest pods, since others must not come first."""
-    _, ends = outcome.after.spaces[space]
-    if _is_short(outcome, space, keys):
-        return _first(outcome, space, keys)
-    return min(ends.states[: ends.usual], key=lambda state: sum(_pods(state, key) for key in keys))
+def _told(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
+    """The end that is told, and whether pods are missing in it: that in which who stands first in the files came first;
+    where nothing is missing then, the one with the fewest pods, since others must not come first.
+    """
+    namespace, ends = outcome.after.spaces[space]
+    usual = ends.states[: ends.usual]
+    first = max(usual, key=lambda state: [_pods(state, key) for key in keys])
+    if any(item.refused or item.behind for item in namespace.end(first).workloads if item.key in keys):
+        return first, True
+    return min(usual, key=lambda state: sum(_pods(state, key) for key in keys)), False
 
 
 def _pods(state: State, key: Key) -> int:
     """The pods that are as wanted."""
-    workload = next((workload for other, workload in state.workloads if other == key), None)
-    return _as_wanted(pods_of(workload), wanted_of(workload), behind(workload)) if workload is not None else 0
+    place = state.workloads.place(key)
+    if place is None:
+        return 0
+    workload = state.workloads[place][1]
+    return _as_wanted(pods_of(workload), wanted_of(workload), behind(workload))
 
 
 def _as_wanted(pods: int, wanted: int, old: int) -> int:
@@ -312,11 +310,10 @@ def _as_wanted(pods: int, wanted: int, old: int) -> int:
     return min(pods, wanted) - old if old else pods
 
 
-def _reaches(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
-    if space not in outcome.after.spaces:
-        return
+def _reaches(
+    outcome: ChangeOutcome, space: str, keys: Sequence[Key], state: State
+) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
     namespace, ends = outcome.after.spaces[space]
-    state = _told(outcome, space, keys)
     end = namespace.end(state)
     usual = ends.states[: ends.usual]
     for key in dict.fromkeys(keys):

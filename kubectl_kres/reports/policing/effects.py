@@ -11,6 +11,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.pod import WITHHELD, Pod
+from kubectl_kres.model.raw import on_wire
 from kubectl_kres.policies import creation as policy_creation
 from kubectl_kres.policies import validating
 from kubectl_kres.policies.chain import named
@@ -23,7 +24,6 @@ from kubectl_kres.policies.resources import settled
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.reports.policing.scene import PluginLookups, scene_of
 from kubectl_kres.reports.policing.system import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
 from kubectl_kres.store.coverage import Need

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import msgspec
-
 from kubectl_kres.model.pod import Container, PodSpec
-from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.model.raw import Raw, decoded, on_wire
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.pod_template import template_of
@@ -72,13 +69,3 @@ def _made(template: Raw, name: str, namespace: str) -> dict[str, Any]:
         "metadata": {**kept, "name": name, "namespace": namespace},
         "spec": template.get("spec") or {},
     }
-
-
-def on_wire(item: msgspec.Struct) -> dict[str, Any]:
-    """The object as the server would write it."""
-    try:
-        raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
-    except UnicodeEncodeError:
-        # Half a surrogate pair, which a file can hold, is no UTF-8.
-        raw = json.loads(json.dumps(msgspec.to_builtins(item, enc_hook=str)))
-    return raw

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
 from kubectl_kres.model.pod import unread_fields
+from kubectl_kres.model.raw import on_wire
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.newer import answerable
 from kubectl_kres.policies.parameters import Look, finder
@@ -22,7 +23,6 @@ from kubectl_kres.policies.world import PolicyObjects, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.reports.policing.system import DECIDING, WEBHOOKS
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.parameters import parameters
