@@ -50,9 +50,10 @@ BINARIES = (
     Binary("etcd", "etcd", "go.etcd.io/etcd/server/v3", 40),
     Binary("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver", 185),
     Binary("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager", 45),
+    Binary("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler", 30),
     Binary("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl", 20),
 )
-VERSIONED = ("kube-apiserver", "kube-controller-manager")
+VERSIONED = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 """Those whose version decides what the tests see."""
 
 
