@@ -24,6 +24,7 @@ from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.kind_answers import require_answers
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
@@ -150,10 +151,11 @@ def _passed(item: Any) -> Iterator[Manifest]:
 
 
 def _of_name(reading: Reading, text: str, space: str) -> Subject:
+    """Return the object of a name. Raises UsageError for a type without a pod template, before anything of it is read."""
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:
         raise UsageError(f'"{text}" is neither a file nor TYPE/NAME such as deploy/web')
-    kind = reading.kind(word)
+    kind = require_answers(reading.kind(word))
     if not kind.namespaced:
         return Subject(ObjectRef(kind.kind, name), kind)
     places = [space] if space else [place for place, other in reading.store.keys(kind.kind) if other == name]

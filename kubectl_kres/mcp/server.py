@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kubectl_kres import __version__, api
-from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.mcp.shrink import text_of
+from kubectl_kres.errors import Exit, KresError, UsageError
+from kubectl_kres.mcp.shrink import shrunk, text_of
 from kubectl_kres.mcp.tools import TOOLS, Open, answered
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ _INSTRUCTIONS = (
     "Explains requests, limits, quotas, Tekton and Capsule of a Kubernetes cluster. It only reads. Answers have at "
     "most 8 kB; leftOut names what is not in them, and kubectl kres COMMAND -o json prints all."
 )
+
+#: Source: JSON-RPC 2.0, section 5.1.
+_INVALID_REQUEST = -32600
 
 
 def available() -> None:
@@ -49,7 +54,7 @@ def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
             try:
                 result, failed = answered(name, arguments, cluster, contexts), False
             except KresError as error:
-                result, failed = {"error": error.message[:1000], "hint": error.hint[:1000]}, True
+                result, failed = shrunk({"error": error.message[:1000], "hint": error.hint[:1000]}), True
         # Once, and as text, which every client shows to its model; structured content would have to repeat it there.
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=text_of(result))]
         return types.CallToolResult(content=content, is_error=failed)
@@ -75,6 +80,23 @@ def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
     )
 
 
+async def _answer_unreadable(incoming: Any, sending: Any, outgoing: Any) -> None:
+    """Pass messages on; one that is no JSON-RPC is answered with an error, without an id, since it has none to read.
+
+    The SDK logs it and says nothing, so that whoever sent it waits. Source: JSON-RPC 2.0, section 5.1.
+    """
+    from mcp.shared.message import SessionMessage
+    from mcp.types import ErrorData, JSONRPCError
+
+    async with sending:
+        async for message in incoming:
+            if not isinstance(message, Exception):
+                await sending.send(message)
+                continue
+            fault = ErrorData(code=_INVALID_REQUEST, message="the message is no request of JSON-RPC 2.0")
+            await outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=fault)))
+
+
 def serve(opened: Open, contexts: tuple[str, ...]) -> None:
     """Answers until standard input ends. Raises UsageError where the SDK is not installed."""
     available()
@@ -84,7 +106,14 @@ def serve(opened: Open, contexts: tuple[str, ...]) -> None:
     server = made(opened, contexts)
 
     async def run() -> None:
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+            sending, receiving = anyio.create_memory_object_stream[Any](0)
+            group.start_soon(_answer_unreadable, incoming, sending, outgoing)
+            await server.run(receiving, outgoing, server.create_initialization_options())
 
-    anyio.run(run)
+    # The SDK waits for its thread, which waits for a line: nothing but the end of the process wakes it.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(Exit.INTERRUPTED))
+    try:
+        anyio.run(run)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -23,7 +23,9 @@ _TEXT, _ITEMS = 400, 5
 
 
 def shrunk(answer: dict[str, Any], limit: int = LIMIT) -> dict[str, Any]:
-    """The answer in at most ``limit`` bytes. ``leftOut``: the keys that are not there, and what was cut."""
+    """The answer in at most ``limit`` bytes, whatever it holds. ``leftOut``: the keys that are not there, and what was
+    cut.
+    """
     left: dict[str, None] = {}
     result = _without(answer, _ALWAYS, left)
     for key in _LATER:
@@ -34,6 +36,10 @@ def shrunk(answer: dict[str, Any], limit: int = LIMIT) -> dict[str, Any]:
         if _size(result, left) <= limit:
             break
         result = _cut(result, text, items, left)
+    while result and _size(result, left) > limit:
+        longest = max(result, key=lambda key: len(text_of(result[key])))
+        left[f"parts of {longest}"] = None
+        result = {**result, longest: _halved(result[longest])}
     return {**result, **({"leftOut": list(left)} if left else {})}
 
 
@@ -65,3 +71,18 @@ def _cut(item: Any, text: int, items: int, left: dict[str, None]) -> Any:
         left["the ends of long texts"] = None
         return item[:text] + "…"
     return item
+
+
+def _halved(item: Any) -> Any:
+    """Return a value without half of its longest part: of a text, of the items of a list, of the fields of a map."""
+    if isinstance(item, str):
+        return item[: len(item) // 2]
+    if not item or not isinstance(item, dict | list):
+        return None
+    pairs = list(item.items() if isinstance(item, dict) else enumerate(item))
+    longest, value = max(pairs, key=lambda pair: len(text_of(pair[1])))
+    if 2 * len(text_of(value)) > len(text_of(item)):
+        pairs = [(key, _halved(value) if key == longest else part) for key, part in pairs]
+    else:
+        pairs = pairs[: len(pairs) // 2]
+    return dict(pairs) if isinstance(item, dict) else [part for _, part in pairs]

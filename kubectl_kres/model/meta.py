@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres.errors import UsageError
+
 #: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
 ResourceList = Mapping[str, Any]
 
@@ -173,7 +175,12 @@ class Kind(Struct, frozen=True):
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
     def path(self, namespace: str = "", name: str = "") -> str:
-        """Path to list the kind, in one namespace if given, or to get one object of it."""
+        """Path to list the kind, in one namespace if given, or to get one object of it.
+
+        Raises UsageError for Secrets: whoever asks, and whatever the type was called, no request for them is made.
+        """
+        if not self.group and (self.kind == "Secret" or self.plural == "secrets"):
+            raise UsageError("secrets are never read")
         parts = [self.root]
         if self.namespaced and namespace:
             parts.append(f"namespaces/{namespace}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -272,3 +273,100 @@ def test_later_answers_come_soon():
         return min(times)
 
     assert talked(use, "--demo") <= 0.3
+
+
+EVERY_DEMO_OBJECT = ("pods", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "taskruns")
+
+
+def test_the_note_stands_in_every_answer_about_the_demo():
+    """A report's own note, or a field called like the head's, never takes its place."""
+    demo = python.demo()
+    store = demo.reading().store
+    count = 0
+    for word in EVERY_DEMO_OBJECT:
+        kind = demo.reading().kind(word)
+        for item in store.all(kind.kind):
+            name, space = item.metadata.name, item.metadata.namespace
+            arguments = {"context": "demo", "namespace": space, "object": f"{word}/{name}"}
+            for tool in ("explain", "fit"):
+                try:
+                    answer = answered(tool, arguments, lambda _context: demo, ("demo",))
+                except KresError:
+                    continue
+                count += 1
+                assert (answer["note"], answer["context"], answer["namespace"]) == (NOTE, "demo", space), arguments
+                assert next(iter(answer)) == "note"
+    assert count >= 78
+
+
+def test_a_report_keeps_its_own_note_under_another_name(monkeypatch: pytest.MonkeyPatch):
+    evil = {"note": EVIL, "context": EVIL, "namespace": EVIL, "items": []}
+    (tool,) = [tool for tool in TOOLS if tool.name == "claims"]
+    monkeypatch.setattr("kubectl_kres.mcp.tools.TOOLS", (tool._replace(answer=lambda *_: evil),))
+    answer = answered("claims", {"context": "c"}, lambda _context: python.demo(), ("c",))
+    assert (answer["note"], answer["context"], answer["namespace"]) == (NOTE, "c", "all namespaces")
+    assert (answer["reportNote"], answer["reportContext"], answer["reportNamespace"]) == (EVIL, EVIL, EVIL)
+
+
+@pytest.mark.parametrize("length", [8, 200])
+def test_fit_with_many_quotas_is_short(api: Api, length: int):
+    quotas = [{**TEAM, "metadata": {"name": f"q{at:03}".ljust(length, "x"), "namespace": "shop"}} for at in range(401)]
+    api.objects += [deployment("web", "512Mi"), *quotas]
+    cluster = python.open_cluster(namespace="shop")
+    for tool in ("fit", "explain", "overview"):
+        given = {"context": "c", "namespace": "shop", **({} if tool == "overview" else {"object": "deploy/web"})}
+        answer = answered(tool, given, lambda _: cluster, ("c",))
+        assert len(json.dumps(text_of(answer))) <= LIMIT
+        assert answer["leftOut"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"a": {f"k{number}": number for number in range(100_000)}},
+        {"a": {"k" * 50_000: 1}},
+        {f"k{number}": "x" * 50 for number in range(200)},
+        {"a": [[[["x" * 100] * 10] * 10] * 10] * 10},
+        {"a": "\u2028\x00" * 100_000, "b": 10**4000, "c": [None] * 50_000},
+        {"verdict": {"message": "\U0001f600" * 5000}, "subject": {"name": "web"}},
+    ],
+)
+def test_no_shape_of_an_answer_is_too_long(answer: dict[str, Any]):
+    found = shrunk(answer)
+    assert len(json.dumps(text_of(found))) <= LIMIT
+    assert found["leftOut"] and set(found) == {*answer, "leftOut"}
+
+
+def test_a_long_error_is_short():
+    found = shrunk({"error": "\U0001f600" * 1000, "hint": "\U0001f600" * 1000})
+    assert len(json.dumps(text_of(found))) <= LIMIT
+
+
+def test_interrupted_it_ends_at_once():
+    command = [sys.executable, "-c", PROGRAM, "mcp", "--demo"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        began = perf_counter()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        assert perf_counter() - began < 5
+        assert process.stderr.read() == b""
+
+
+def test_what_is_no_message_is_answered():
+    lines = [
+        b"nonsense",
+        b'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}',
+        b'{"a":"\\ud800"}',
+        b"[" * 50_000,
+        b"\xff\xfe",
+        b"7",
+    ]
+    command = [sys.executable, "-c", PROGRAM, "mcp", "--demo"]
+    done = subprocess.run(command, input=b"\n".join(lines) + b"\n", capture_output=True, timeout=60, check=False)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["error"]["code"] for answer in answers] == [-32600] * len(lines)
+    assert done.returncode == 0

@@ -18,7 +18,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
+from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod, require_answers
 from kubectl_kres.reports.common.nodes import ALL_PODS
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Subject
@@ -112,7 +112,7 @@ def chosen(
         except ClusterError as error:
             yield _by_name(source, words[0], wants, error)
             return
-    kinds = [taken(source.kind(named_objects.type), takes) for named_objects in result]
+    kinds = [require_answers(source.kind(named_objects.type), takes) for named_objects in result]
     if result[0].names:
         yield named(source, [(kind, named_objects) for kind, named_objects in zip(kinds, result, strict=True)], wants)
         return
@@ -129,7 +129,7 @@ def _after_change(
 ) -> Found:
     """What is named, as the files have it where they hold it."""
     written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, given, in_files(given))}
-    pairs = [(taken(source.kind(name.type), takes), name) for name in names]
+    pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
     own = tuple(
         written[kind.kind, name]
         for kind, named_objects in pairs
@@ -169,19 +169,6 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
             continue
         names += [item.metadata.name for item in source.store.all(kind.kind, space)]
     return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.7)]
-
-
-def taken(kind: Kind, takes: Callable[[Kind], bool] = makes_one_pod) -> Kind:
-    """The kind itself. Raises UsageError for one that there are no answers about."""
-    if takes(kind):
-        return kind
-    instead = answers_about(kind).several
-    if instead:
-        raise UsageError(f"{kind.qualified} make a pod for each task", hint=instead)
-    raise UsageError(
-        f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
-        hint="name pods, or what makes pods, as deployments",
-    )
 
 
 def _from_files(
@@ -348,7 +335,7 @@ def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: W
         return _only(source, given, head, wants, expected)
     if not head or not name or "/" in name:
         raise expected
-    kind = taken(source.kind(head))
+    kind = require_answers(source.kind(head))
     subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
     return Found(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)

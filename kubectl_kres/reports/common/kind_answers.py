@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
@@ -43,6 +45,22 @@ def answers_about(kind: Kind) -> KindAnswers:
 def makes_one_pod(kind: Kind) -> bool:
     """Whether objects of the kind are pods, or make pods of one template."""
     return answers_about(kind).one_pod
+
+
+def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod) -> Kind:
+    """Return the kind itself. Raises UsageError for one that there are no answers about, before anything of it is read.
+
+    That is also what keeps a Secret, which is a kind without a pod template, from being read on a caller's word.
+    """
+    if accepts(kind):
+        return kind
+    instead = answers_about(kind).several
+    if instead:
+        raise UsageError(f"{kind.qualified} make a pod for each task", hint=instead)
+    raise UsageError(
+        f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
+        hint="name pods, or what makes pods, as deployments",
+    )
 
 
 def is_shown(kind: Kind) -> bool:
