@@ -151,7 +151,7 @@ def _passed(item: Any) -> Iterator[Manifest]:
 
 
 def _of_name(reading: Reading, text: str, space: str) -> Subject:
-    """Return the object of a name. Raises UsageError for a type without a pod template, before anything of it is read."""
+    """Return the object of a name. Raises UsageError for a type without a pod template, before it is read."""
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:
         raise UsageError(f'"{text}" is neither a file nor TYPE/NAME such as deploy/web')

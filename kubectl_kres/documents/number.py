@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from decimal import Decimal
+from typing import Any
+
+import msgspec
 
 _INT64 = range(-(1 << 63), 1 << 63)
 _INTEGER = re.compile(r"-?[0-9]{1,19}")
@@ -45,3 +49,11 @@ def from_json(text: str) -> int | Number:
     if _INTEGER.fullmatch(text):
         return from_int(int(text))
     return from_float(float(text))
+
+
+def json_of(value: Any) -> str:
+    """Return the JSON of values of a file, numbers as Go prints them and half a surrogate pair as an escape."""
+    try:
+        return msgspec.json.encode(value, enc_hook=lambda number: msgspec.Raw(number.encode())).decode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))

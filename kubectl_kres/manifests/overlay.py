@@ -14,7 +14,7 @@ from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.system import systems
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
-from kubectl_kres.model.admitting import is_secret, kind_name, parameter_of
+from kubectl_kres.model.admitting import is_secret, kind_name, parameter_kind, parameter_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import called, parts_of
 from kubectl_kres.model.workload import template_in
@@ -71,10 +71,15 @@ def _keep_parameter(store: Store, manifest: Manifest, namespace: str) -> None:
 
     Whether a kind that is not known has namespaces is not known either: what is asked for in another one is not found.
     """
+    name = kind_name(manifest.api_version, manifest.kind)
+    known = parameter_kind(name)
+    # No policy can name a kind whose name is no name, as one with an underscore.
+    if known is None or (known.api_version, known.plural) != (manifest.api_version, manifest.kind):
+        return
     if is_secret(manifest.api_version, manifest.kind):
         return
     placed = _with_metadata(manifest, "namespace", manifest.namespace or namespace)
-    store.add(kind_name(manifest.api_version, manifest.kind), parameter_of(_with_floats(placed.raw)))
+    store.add(name, parameter_of(_with_floats(placed.raw)))
 
 
 def _with_floats(value: Any) -> Any:

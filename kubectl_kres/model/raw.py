@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kubectl_kres.errors import UsageError
+
 
 def mapping(raw: Raw, key: str) -> Raw:
     """The object at a key; empty if there is none."""
@@ -65,12 +67,30 @@ _QUANTITIES = frozenset({
 _PLAIN = frozenset({str, int, float, bool})
 
 
+class WrongType(UsageError, msgspec.ValidationError):
+    """A value of an object is of another type than its field.
+
+    It is the library's own error for those who look for that, and an error of ours for everybody else: where nobody
+    looks for it, a run ends with one line about the input.
+    """
+
+
 def decoded(raw: Raw, struct: type[T]) -> T:
     """The struct. As on the server, a null field is an absent one, and null in a list an empty item.
 
-    Raises msgspec.ValidationError for a wrong type.
+    Raises WrongType.
     """
-    return msgspec.convert(_without_nulls(raw), struct)
+    return converted(_without_nulls(raw), struct)
+
+
+def converted(value: Any, struct: type[T]) -> T:
+    """Return the struct of values without nulls. Raises WrongType, which names the object if it can."""
+    try:
+        return msgspec.convert(value, struct)
+    except msgspec.ValidationError as error:
+        metadata = mapping(value, "metadata") if isinstance(value, Mapping) else {}
+        name = "/".join(filter(None, (text(value, "kind"), text(metadata, "name")))) if metadata else ""
+        raise WrongType(f"{name}: {error}" if name else str(error)) from error
 
 
 def _without_nulls(value: Any) -> Any:

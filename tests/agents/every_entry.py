@@ -23,19 +23,16 @@ _APART = frozenset({"mcp", "completion"})
 
 
 def command_lines(extra: tuple[str, ...] = ()) -> Iterator[list[str]]:
-    """Every command with each name, as TYPE/NAME, as TYPE NAME, as a type alone, and behind its flags."""
+    """Every command with a name, as TYPE/NAME, as TYPE NAME, as a type alone, and behind its flags."""
     for command in commands():
         if command in _APART:
             continue
-        for name in NAMES:
+        for name in ("secret/db", "secrets.v1./db", "cm/settings"):
             kind, _, own = name.partition("/")
             for words in ([name], [kind, own], [kind]):
                 yield [command, *words, *extra]
             for flag in _FLAGS.get(command, ()):
                 yield [command, flag, f"{name}=3" if flag == "--scale" else name, *extra]
-    for name in NAMES:
-        yield ["__complete", "explain", name]
-        yield ["__complete", "explain", name.partition("/")[0] + "/"]
 
 
 def function_calls(cluster: api.Cluster, namespace: str) -> Iterator[Callable[[], Any]]:

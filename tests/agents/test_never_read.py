@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from cli.apiserver import Api
 from cli.running import Kres
 
 from kubectl_kres import api as python
+from kubectl_kres.cli.complete import protocol
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import Kind
 
@@ -54,6 +56,13 @@ def test_no_command_reads_secrets(serving: Api, kres: Kres):
         done = kres("", *words)
         assert done.code != 70, (words, done.err)
     assert serving.asked and [uri for uri in serving.asked if reads_contents(uri)] == []
+
+
+@pytest.mark.parametrize("word", ["secret/", "secrets/d", "secrets.v1./", "cm/", "configmaps/s"])
+def test_no_completion_reads_secrets(serving: Api, word: str):
+    for command in ("explain", "qos", "diff", "simulate"):
+        protocol.answer([command, word], monotonic())
+    assert [uri for uri in serving.asked if reads_contents(uri)] == []
 
 
 def test_no_function_reads_secrets(serving: Api):

@@ -31,7 +31,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import Service
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
 
@@ -69,17 +69,17 @@ def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outc
     if undecoded is not None:
         return (undecoded,)
     outcomes = _BY_KIND.get(kind, _update_counted)(old, new, policies, server)
-    decoded = unknown_fields(new, kind)
-    if not decoded:
+    unknown = unknown_fields(new, kind)
+    if not unknown:
         return outcomes
     return tuple(
-        msgspec.structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *decoded}))) for outcome in outcomes
+        msgspec.structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *unknown}))) for outcome in outcomes
     )
 
 
 def _update_limit_range(_old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Checked like a new one; the whole spec is replaced."""
-    limits = limitrange_object.parse(msgspec.convert(new, LimitRange))
+    limits = limitrange_object.parse(decoded(new, LimitRange))
     errors = limitrange_object.validate(limits)
     if errors:
         return (not_valid("LimitRange", name_of(new), errors),)
@@ -89,7 +89,7 @@ def _update_limit_range(_old: Raw, new: Raw, policies: Policies, server: Server)
 
 def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """``hard`` may go below what is used; it counts once the controller has copied it."""
-    quota, before = (msgspec.convert(raw, ResourceQuota) for raw in (new, old))
+    quota, before = (decoded(raw, ResourceQuota) for raw in (new, old))
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = quota_object.validate_update(quota.spec, hard, before.spec)
     if errors:
@@ -99,7 +99,7 @@ def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tup
 
 
 def _update_service(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    before, after = (msgspec.convert(raw, Service) for raw in (old, new))
+    before, after = (decoded(raw, Service) for raw in (old, new))
     spec = {"type": after.spec.type, "ports": len(after.spec.ports or ())}
     stored = {"metadata": {"name": name_of(new)}, "spec": spec}
     return answered(stored, service_request(after), policies, server, code=200, old=service_request(before))
@@ -207,7 +207,7 @@ def _update_pod(
     Source: validation.go ValidatePodUpdate; evaluator/core/pods.go Handles.
     """
     name = name_of(new_raw)
-    old, new = (msgspec.convert(raw, Pod) for raw in (old_raw, new_raw))
+    old, new = (decoded(raw, Pod) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
     before, after = decoded_draft(old, server), decoded_draft(new, server)
     errors = [error for error in validate_containers(after, server) if error.rule != "validation/ephemeral"]

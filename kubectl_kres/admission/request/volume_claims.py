@@ -60,7 +60,7 @@ def update_claim(
 
     Source: validation.go ValidatePersistentVolumeClaimUpdate; plugin/pkg/admission/storage/persistentvolume/resize.
     """
-    old, new = (msgspec.convert(raw, PersistentVolumeClaim) for raw in (old_raw, new_raw))
+    old, new = (decoded(raw, PersistentVolumeClaim) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
     if old.spec.volume_attributes_class_name is None:
         new = _without_class(new, server)

@@ -63,7 +63,7 @@ WorldEvent = Create | PatchEvent | DeleteEvent | CreatedTogether | Wait
 def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
     """Every outcome of an event, each at rest; a refused event leaves the world as it is.
 
-    Raises msgspec.ValidationError for a patch that puts a value of a wrong type into a field.
+    Raises WrongType for a patch that puts a value of a wrong type into a field.
     """
     match event:
         case Wait():

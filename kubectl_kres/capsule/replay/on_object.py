@@ -20,7 +20,7 @@ from kubectl_kres.capsule.rules.assignment import owns
 from kubectl_kres.model.capsule import pool_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import on_wire
+from kubectl_kres.model.raw import converted, on_wire
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
             WorldOutcome(pool_world)
             for pool_world in _counted(_charged(world, space, answers[0].charges), world, space)
         )
-    whole = msgspec.convert(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
+    whole = converted(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
     return tuple(WorldOutcome(pool_world) for pool_world in stored(world, whole))
 
 
@@ -73,8 +73,8 @@ def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
 
 
 def merged(item: T, patch: Mapping[str, Any]) -> T:
-    """An object after a JSON merge patch. Raises msgspec.ValidationError for a value of a wrong type."""
-    return msgspec.convert(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
+    """An object after a JSON merge patch. Raises WrongType for a value of a wrong type."""
+    return converted(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
 
 
 def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

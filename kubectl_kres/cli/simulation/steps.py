@@ -14,6 +14,7 @@ from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
+from kubectl_kres.manifests.overlay import holds_template
 from kubectl_kres.manifests.read import LISTED, read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
@@ -300,7 +301,21 @@ def files_of(given: Input) -> Files:
 def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
     manifests = ordered(given.manifests)
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
-        known = (kind_of(manifest) is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
-        if known and manifest.metadata.get("name") and not is_helm_test(manifest.raw):
+        kind = kind_of(manifest)
+        known = (kind is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
+        if known and manifest.metadata.get("name") and _fits(manifest, kind) and not is_helm_test(manifest.raw):
             raw = {**manifest.raw, "kind": called(manifest.raw)}
             yield raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
+
+
+def _fits(manifest: Manifest, kind: Kind | None) -> bool:
+    """Return whether a policy object can be decoded; why not is a fault of the input, said once. What makes pods is
+    answered for by the server, whatever it holds.
+    """
+    if kind is None or holds_template(manifest):
+        return True
+    try:
+        typed(manifest, kind)
+    except InputError:
+        return False
+    return True

@@ -194,7 +194,7 @@ def scale(draft: Draft, side: Side, name: str, most: Quantity) -> None:
     beside = sum(sidecar.side(side).get(name, ZERO).nano for sidecar in sidecars)
     for init in draft.inits:
         if init.role == "init" and init.side(side).get(name, ZERO).nano + beside > most.nano:
-            _shrink([init], side, name, most.nano - beside, init.side(side)[name].nano)
+            _shrink([init], side, name, most.nano - beside, init.side(side).get(name, ZERO).nano)
 
 
 def _shrink(slots: Sequence[Slot], side: Side, name: str, most: int, total: int) -> None:

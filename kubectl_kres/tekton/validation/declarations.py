@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
+from kubectl_kres.documents.number import json_of
 from kubectl_kres.model.tekton import Param, PipelineTask
 from kubectl_kres.tekton.validation.webhook_error import WebhookError, keyed
 
@@ -55,7 +54,7 @@ def type_of(value: Any) -> str:
 
 def text_of(value: Any) -> str:
     """A value that is taken for one text, as it is written in JSON."""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return value if isinstance(value, str) else json_of(value)
 
 
 def declared(params: Sequence[Param] | None) -> tuple[Declaration, ...]:
