@@ -52,7 +52,9 @@ class Answer(Generic[R]):
         """The item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
         import msgspec
 
-        result: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.report))
+        from kubectl_kres.render.text.data import encoded
+
+        result: dict[str, Any] = msgspec.json.decode(encoded(self.report))
         return result
 
     def document(self) -> dict[str, Any]:

@@ -31,8 +31,13 @@ class FleetCluster(Struct, frozen=True):
 
     @property
     def source(self) -> str:
-        """The file or the context."""
-        return self.snapshot or self.context
+        """The file or the context, to be shown."""
+        return readable(self.snapshot or self.context)
+
+
+def readable(path: str) -> str:
+    """Return a path as text: a byte that is no UTF-8 is written out, as ``\\xe9``."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
@@ -62,7 +67,7 @@ def _files(pattern: str) -> Iterator[str]:
 def _names(files: Sequence[str]) -> list[str]:
     """The names of files without ending; those of the same name with more and more of their folders."""
     paths = [Path(file).resolve() for file in files]
-    stems = [path.with_name(_stem(path.name)).parts for path in paths]
+    stems = [tuple(map(readable, path.with_name(_stem(path.name)).parts)) for path in paths]
     depths = [1] * len(stems)
     while True:
         names = ["/".join(parts[-depth:]) for parts, depth in zip(stems, depths, strict=True)]
@@ -70,7 +75,7 @@ def _names(files: Sequence[str]) -> list[str]:
         longer = [at for at, name in enumerate(names) if counts[name] > 1 and depths[at] < len(stems[at])]
         if not longer:
             # Files that differ in nothing but their ending keep it.
-            return [name if counts[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
+            return [name if counts[name] == 1 else readable(str(path)) for name, path in zip(names, paths, strict=True)]
         for at in longer:
             depths[at] += 1
 

@@ -15,6 +15,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, stamp
 from kubectl_kres.fleet.rows import ENDINGS
 from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.task import decode, encode
 
 #: Bytes of a file's name, without ending; file systems take 255.
 _LONGEST = 180
@@ -25,6 +26,9 @@ class _Kept(Struct, frozen=True):
 
     made_by: str
     status: ClusterStatus
+
+
+_DECODER = msgspec.json.Decoder(_Kept)
 
 
 class Results:
@@ -57,7 +61,7 @@ class Results:
     def kept(self, cluster: FleetCluster) -> ClusterStatus | None:
         """What an earlier run found, if nothing has changed since and it has an answer."""
         try:
-            result = msgspec.json.decode(self._status(cluster).read_bytes(), type=_Kept)
+            result = decode(self._status(cluster).read_bytes(), _DECODER)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
         status = result.status
@@ -77,7 +81,7 @@ class Results:
         """Writes the status, whole or not at all. Raises OSError."""
         path, part = self._status(cluster), self.part(cluster)
         try:
-            part.write_bytes(msgspec.json.encode(_Kept(self._made_by(cluster), status)) + b"\n")
+            part.write_bytes(encode(_Kept(self._made_by(cluster), status)))
             part.chmod(0o600)
             part.replace(path)
         except BaseException:
@@ -101,7 +105,7 @@ class Results:
 
 def _file_name(name: str) -> str:
     """A cluster's name as that of a file, on every system; names that differ in case alone do not meet."""
-    shown = quote(name, safe=" @+,=")
+    shown = quote(name, safe=" @+,=", errors="surrogateescape")
     if shown == name and name == name.lower() and len(name) <= _LONGEST and name.strip(". ") == name:
         return name
     mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]

@@ -56,14 +56,31 @@ def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int
 
 def _work(slot: _Slot, waiting: deque[FleetTask], tell: Callable[[ClusterStatus | OSError], None]) -> None:
     try:
-        while True:
-            tell(slot.answer(waiting.popleft()))
-    except IndexError:
-        pass  # nothing is waiting any more
+        while waiting:
+            try:
+                task = waiting.popleft()
+            except IndexError:
+                break  # another thread has the last one
+            tell(_status(slot, task))
     except OSError as error:
         tell(error)
     finally:
         slot.leave()
+
+
+def _status(slot: _Slot, task: FleetTask) -> ClusterStatus:
+    """Return the worker's answer. A bug of ours costs this cluster: whoever waits for a status gets one for each task.
+
+    Raises OSError if no worker can be started.
+    """
+    try:
+        return slot.answer(task)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is a status
+        slot.leave()
+        message = f"a bug in kubectl-kres: {type(error).__name__}: {error}"
+        return ClusterStatus(task.cluster, "failed", task.source, message=message)
 
 
 class _Slot:

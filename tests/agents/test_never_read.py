@@ -45,9 +45,7 @@ def serving(api: Api, monkeypatch: pytest.MonkeyPatch) -> Api:
         return plain(path, query)
 
     monkeypatch.setattr(api, "answer", answer)
-    api.objects.append(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"}}
-    )
+    api.objects.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"}})
     return api
 
 

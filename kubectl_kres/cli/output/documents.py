@@ -49,7 +49,7 @@ _PIECE = 1 << 16
 def dump(document: Mapping[str, Any], output: str) -> str:
     """A document as JSON or YAML, with a newline at its end, or in the user's form."""
     if isinstance(output, Shaped):
-        return output.of(msgspec.json.decode(msgspec.json.encode(document)))
+        return output.of(msgspec.json.decode(data.encoded(document)))
     return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
 
 

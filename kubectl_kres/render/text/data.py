@@ -47,7 +47,7 @@ _HALF = re.compile(r"\\uD[89A-F]")
 
 def to_json(value: Any) -> str:
     """Indented. What a terminal may obey is escaped, which changes nothing for a program that reads it."""
-    shown = msgspec.json.format(_encoded(value), indent=2).decode()
+    shown = msgspec.json.format(encoded(value), indent=2).decode()
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
 
 
@@ -63,7 +63,7 @@ def item(value: Any) -> Item:
     return Item(f"    {shown}")
 
 
-def _encoded(value: Any) -> bytes:
+def encoded(value: Any) -> bytes:
     """As JSON. Half a surrogate pair, which a file can hold, becomes U+FFFD, as Go reads it."""
     try:
         return msgspec.json.encode(value)
@@ -79,5 +79,5 @@ def to_yaml(value: Any) -> str:
     shown: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
     if plain(shown, keep_newlines=True) == shown and not _HALF.search(shown):
         return shown
-    whole = msgspec.json.decode(_encoded(value))
+    whole = msgspec.json.decode(encoded(value))
     return str(yaml.safe_dump(whole, sort_keys=False, allow_unicode=False, width=10_000))
