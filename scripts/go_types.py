@@ -37,7 +37,10 @@ class Package(NamedTuple):
 def packages() -> dict[str, Package]:
     """By the beginning of the OpenAPI names of their types."""
     api, machinery = (_folder(f"k8s.io/{name}") for name in ("api", "apimachinery"))
-    found = {f"io.k8s.api.{group}.v1": _package(api / group / "v1") for group in ("core", "apps", "batch", "node")}
+    found = {
+        f"io.k8s.api.{group}.v1": _package(api / group / "v1")
+        for group in ("core", "apps", "batch", "node", "admissionregistration")
+    }
     found["io.k8s.api.scheduling.v1"] = _package(api / "scheduling" / "v1")
     found["io.k8s.apimachinery.pkg.apis.meta.v1"] = _package(machinery / "pkg" / "apis" / "meta" / "v1")
     return found

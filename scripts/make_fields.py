@@ -33,6 +33,11 @@ KINDS = {
     "apis/batch/v1": ["Job", "CronJob"],
     "apis/scheduling.k8s.io/v1": ["PriorityClass"],
     "apis/node.k8s.io/v1": ["RuntimeClass"],
+    "apis/admissionregistration.k8s.io/v1": [
+        *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+        *("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
+        *("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"),
+    ],
 }
 
 Schemas = Mapping[str, Mapping[str, Any]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.decoding.mistyped import first_mistyped
+from kubectl_kres.admission.decoding.mistyped import Mistyped, first_mistyped
 from kubectl_kres.documents.document import PathStep
 from kubectl_kres.documents.number import Number
 from kubectl_kres.errors import InputError
@@ -17,6 +18,8 @@ from kubectl_kres.manifests.system import ManifestSystem, system_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
 
+#: The group of kinds whose structs keep a spec as it is written.
+_POLICIES = "admissionregistration.k8s.io"
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
 _WORDS = {"int": "integer", "str": "string", "bool": "boolean", "float": "number", "object": "map"}
@@ -44,13 +47,26 @@ def typed(manifest: Manifest, kind: Kind) -> Any:
     while True:
         try:
             msgspec.convert(_numbers_as(float, raw), kind.struct)
-            return msgspec.convert(_numbers_as(str, raw), kind.struct)
+            result = msgspec.convert(_numbers_as(str, raw), kind.struct)
         except msgspec.ValidationError as error:
             path, expected, got = _wrong(str(error), raw)
             changed = _unnulled(of, raw, path) if got == "null" and path else raw
             if changed == raw:
                 raise _fault(manifest, path, expected, got) from error
             raw = changed
+        else:
+            # What the struct of a policy leaves as it is written.
+            wrong = first_mistyped(manifest.raw, manifest.kind) if kind.group == _POLICIES else None
+            if wrong is not None:
+                raise _misfit(manifest, wrong)
+            return result
+
+
+def _misfit(manifest: Manifest, wrong: Mistyped) -> InputError:
+    text = f'{manifest.ref}: {wrong.path}: invalid type: got "{wrong.found}", expected "{wrong.wanted}"'
+    locate = partial(manifest.position_of, wrong.path)
+    hint = f"the API server would say: {wrong.text}"
+    return InputError(text, file=manifest.file, hint=hint, locate=locate)
 
 
 def _unnulled(of: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:

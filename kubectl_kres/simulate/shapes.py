@@ -13,7 +13,7 @@ from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import ALIASES, claim_names, pod_names, service_names
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.raw import Raw, mapping
 from kubectl_kres.quantity import Format
 from kubectl_kres.simulate.state import Cost
 
@@ -114,9 +114,7 @@ class Measures:
 
 def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:
     """The pod that a controller makes of a template. ``name``: the whole name, else one is generated."""
-    metadata = {
-        key: value for key, value in (template.get("metadata") or {}).items() if key in {"labels", "annotations"}
-    }
+    metadata = {key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}}
     metadata["name"] = name or f"{owner}{SUFFIX}"
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
 

@@ -16,6 +16,7 @@ from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import mapping, text
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod, require_answers
@@ -269,8 +270,8 @@ def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -
 
 def _defined(definition: Manifest) -> tuple[str, str]:
     """Kind and group that a CustomResourceDefinition brings."""
-    spec = definition.raw.get("spec") or {}
-    return (spec.get("names") or {}).get("kind", ""), spec.get("group", "")
+    spec = mapping(definition.raw, "spec")
+    return text(mapping(spec, "names"), "kind"), text(spec, "group")
 
 
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
