@@ -36,7 +36,7 @@ class FleetCluster(Struct, frozen=True):
 
 
 def readable(path: str) -> str:
-    """Return a path as text: a byte that is no UTF-8 is written out, as ``\\xe9``."""
+    """Return a path as text: a byte that is no UTF-8 is written out, as backslash and ``xe9``."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 

@@ -15,6 +15,8 @@ from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadStat
 
 #: States that are looked at before orders are only drawn, and how many are drawn then.
 MOST_STATES, MOST_DRAWN, LEAST_DRAWN = 10_000, 100, 8
+#: States with one way on, for each step and each workload, that are gone through beside those.
+_STRAIGHT = 8
 #: The same where the controllers may act between two steps.
 MOST_BETWEEN = 6_000
 
@@ -70,15 +72,21 @@ class Explorer:
         seen: set[Any] = set()
         ends: list[State] = []
         stack = list(reversed(starts))
+        #: States that have one way on: as many as there are steps and workloads are no search.
+        straight = most + _STRAIGHT * (len(self.steps) + max((len(state.workloads) for state in starts), default=0))
         while stack:
             state = stack.pop()
+            following = self._next(state, between=between)
+            while len(following) == 1 and straight > 0:
+                straight -= 1
+                (state,) = following
+                following = self._next(state, between=between)
             mark = self._mark(state)
             if mark in seen:
                 continue
             if len(seen) >= most:
                 return ends, False
             seen.add(mark)
-            following = self._next(state, between=between)
             if following:
                 stack.extend(following)
             else:

@@ -100,8 +100,10 @@ class Controllers:
         workloads, common = state.workloads, state.workloads.common
         known = self._common.get(id(common))
         if known is None:
-            active = [place for place, (_, workload) in enumerate(common.items) if not self._idle_now(workload)]
-            known = self._common[id(common)] = common, active
+            before = self._common.get(id(common.before))
+            first = len(common.items) - 1 if before is not None else 0
+            active = [place for place in range(first, len(common.items)) if not self._idle_now(common.items[place][1])]
+            known = self._common[id(common)] = common, [*(before[1] if before is not None else ()), *active]
         places = sorted({*known[1], *workloads.changed})
         return [place for place in places if not self._idle_now(workloads[place][1])]
 

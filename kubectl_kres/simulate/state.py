@@ -143,28 +143,41 @@ WorkloadState = DeploymentState | ReplicaSetState | StatefulSetState | JobState
 Item = tuple[tuple[str, str], WorkloadState]
 
 
+#: Workloads that are others than in common; where there are more, what is made next has them in common.
+_MOST_CHANGED = 64
+
+
 class Common:
     """Workloads that many states have in common, with their keys.
 
     What comes of it by one more or one less is made once, so that states still have it in common afterwards.
     """
 
-    __slots__ = ("_fewer", "_more", "_places", "items")
+    __slots__ = ("_fewer", "_more", "before", "items", "places")
 
-    def __init__(self, items: Iterable[Item]) -> None:
-        self.items = tuple(items)
+    def __init__(self, items: Iterable[Item], before: Common | None = None) -> None:
+        """``before``: these have one item less, the last one."""
+        self.items, self.before = tuple(items), before
         self._more: dict[Item, Common] = {}
         self._fewer: dict[int, Common] = {}
-        self._places: dict[Key, int] | None = None
+        self.places: dict[Key, int] | None = None
 
     def place(self, key: Key) -> int | None:
-        if self._places is None:
-            self._places = {key: place for place, (key, _) in enumerate(self.items)}
-        return self._places.get(key)
+        """Where a workload stands: looked for among the newest, then in a table that those before have."""
+        common: Common = self
+        for _ in range(_MOST_CHANGED):
+            if common.places is not None or common.before is None:
+                break
+            if common.items[-1][0] == key:
+                return len(common.items) - 1
+            common = common.before
+        if common.places is None:
+            common.places = {item[0]: place for place, item in enumerate(common.items)}
+        return common.places.get(key)
 
     def with_new(self, item: Item) -> Common:
         if item not in self._more:
-            self._more[item] = Common((*self.items, item))
+            self._more[item] = Common((*self.items, item), self)
         return self._more[item]
 
     def without(self, place: int) -> Common:
@@ -216,6 +229,8 @@ class Workloads:
 
     def with_new(self, key: Key, workload: WorkloadState) -> Workloads:
         """With one more, at the end."""
+        if len(self.changed) > _MOST_CHANGED:
+            return Workloads(Common((*self, (key, workload))))
         return Workloads(self.common.with_new((key, workload)), self.changed)
 
     def without(self, place: int) -> Workloads:

@@ -14,6 +14,7 @@ from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, 
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
+from kubectl_kres.simulate.layered import LayeredMapping
 
 #: Kind and name of an object; classes of the cluster stand beside what is in the namespace.
 Key = tuple[str, str]
@@ -25,6 +26,8 @@ _DECIDING = (
     "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
 )  # fmt: skip
+#: What ``policies`` and ``admitting`` are made of.
+_LOOKED_UP = frozenset({"LimitRange", "PriorityClass", "RuntimeClass", "StorageClass"})
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -35,18 +38,21 @@ def key_of(raw: Raw) -> Key:
 
 
 class World:
-    """Objects as stored, never changed in place. ``whole``: those that a file gave, of which nothing was left out.
+    """Objects as stored, never changed in place.
 
+    ``whole`` has the keys of those that a file gave, of which nothing was left out.
     ``parameters``: objects that policies take parameters from, as far as steps changed them; None: deleted.
     """
 
     def __init__(
         self,
         objects: Mapping[Key, Raw],
-        whole: frozenset[Key] = frozenset(),
+        whole: Mapping[Key, bool] | None = None,
         parameters: Mapping[tuple[str, str, str], Raw | None] | None = None,
     ) -> None:
-        self.objects, self.whole, self.parameters = objects, whole, parameters or {}
+        self.objects = objects if isinstance(objects, LayeredMapping) else LayeredMapping(objects)
+        self.whole = whole if isinstance(whole, LayeredMapping) else LayeredMapping(whole or {})
+        self.parameters = parameters or {}
         self._policies: Policies | None = None
         self._quotas: list[ResourceQuota] | None = None
         self._deciding: str | None = None
@@ -60,12 +66,23 @@ class World:
     def having(self, raw: Raw, *, whole: bool = False) -> World:
         """The world with an object in the place of any of its name."""
         key = key_of(raw)
-        return World({**self.objects, key: raw}, self.whole | {key} if whole else self.whole, self.parameters)
+        written = self.whole.having(key, True) if whole and key not in self.whole else self.whole
+        return self._keeping(World(self.objects.having(key, raw), written, self.parameters), key[0])
+
+    def _keeping(self, world: World, kind: str) -> World:
+        """Return another world with what was found in this one and does not depend on objects of ``kind``."""
+        if kind != "ResourceQuota":
+            world._quotas = self._quotas
+        if kind not in _LOOKED_UP:
+            world._policies, world._admitting = self._policies, self._admitting
+        if kind not in _DECIDING:
+            world._deciding = self._deciding
+        return world
 
     def lacking(self, key: Key) -> World:
         """The world without an object."""
         objects = {other: raw for other, raw in self.objects.items() if other != key}
-        return World(objects, self.whole - {key}, self.parameters)
+        return World(objects, {other: True for other in self.whole if other != key}, self.parameters)
 
     def with_parameter(self, key: tuple[str, str, str], raw: Raw | None) -> World:
         """The world with a parameter of policies as it is now; None: there is none any more."""

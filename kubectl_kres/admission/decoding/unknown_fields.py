@@ -66,6 +66,8 @@ def better_place(kind: str, path: str) -> str:
     name that is written alike.
     """
     steps = [(match[1], match[2] or "") for match in _STEP.finditer(path)]
+    if not steps:  # a field whose name is empty
+        return ""
     *outer, (name, _) = steps
     types = [kind]
     for field, _ in outer:

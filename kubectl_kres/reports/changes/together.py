@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
-from kubectl_kres.simulate.ends import End, WorkloadEnd
+from kubectl_kres.simulate.ends import WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.state import behind, pods_of, wanted_of
 from kubectl_kres.simulate.world import CONTROLLED, Key
@@ -208,8 +208,11 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
     reaches: list[Reach] = []
     lacks: list[Lack] = []
     ends, certain = 1, False
+    keys_in: dict[str, list[Key]] = {}
+    for placed in given:
+        keys_in.setdefault(placed.namespace, []).extend(_keys(placed.step))
     for space in files.spaces:
-        own = [key for placed in given if placed.namespace == space for key in _keys(placed.step)]
+        own = keys_in.get(space, [])
         followed = [key for key in own if key[0] in _FOLLOWED]
         pairs: list[tuple[Reach, WorkloadEnd | None]] = []
         if followed and space in outcome.after.spaces:
@@ -289,9 +292,9 @@ def _told(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[Stat
     where nothing is missing then, the one with the fewest pods, since others must not come first.
     """
     namespace, ends = outcome.after.spaces[space]
-    usual = ends.states[: ends.usual]
+    usual, own = ends.states[: ends.usual], {*keys}
     first = max(usual, key=lambda state: [_pods(state, key) for key in keys])
-    if any(item.refused or item.behind for item in namespace.end(first).workloads if item.key in keys):
+    if any(item.refused or item.behind for item in namespace.end(first).workloads if item.key in own):
         return first, True
     return min(usual, key=lambda state: sum(_pods(state, key) for key in keys)), False
 
@@ -316,8 +319,9 @@ def _reaches(
     namespace, ends = outcome.after.spaces[space]
     end = namespace.end(state)
     usual = ends.states[: ends.usual]
+    reached_of = {workload.key: workload for workload in reversed(end.workloads)}
     for key in dict.fromkeys(keys):
-        reached = next((workload for workload in end.workloads if workload.key == key), None)
+        reached = reached_of.get(key)
         ref = ObjectRef(*key, space)
         if reached is None:
             yield Reach(ref, 1, 0, 0, tuple(_words(outcome, key, space))), None
@@ -349,8 +353,9 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
     asked = list(state.used)
     world = tables.worlds[state.world]
     end = namespace.end(state)
+    ends = {workload_end.key: workload_end for workload_end in reversed(end.workloads)}
     for key, workload in state.workloads:
-        missing = _missing(end, key)
+        missing = _missing(ends.get(key))
         options = tables.options(workload.template, world)
         if missing and options:
             for number, amount in tables.shapes[options[0]].cost:
@@ -363,9 +368,8 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
             yield Lack(ObjectRef("ResourceQuota", measure.quota, space), measure.resource, str(lacking))
 
 
-def _missing(end: End, key: Key) -> int:
-    """The pods that it lacks; of a rollout that stalls with all its pods the next one."""
-    workload_end = next((workload for workload in end.workloads if workload.key == key), None)
+def _missing(workload_end: WorkloadEnd | None) -> int:
+    """The pods that a workload lacks; of a rollout that stalls with all its pods the next one."""
     if workload_end is None:
         return 0
     return max(bool(workload_end.behind), _wanted(workload_end) - workload_end.pods)
