@@ -76,6 +76,7 @@ class Connection:
         self.waiting: Callable[[int, float], None] = lambda _code, _seconds: None
         self._warnings: dict[str, None] = {}
         self._lock = Lock()
+        self._ceiling = bodies.Ceiling()
         self._shown = who.current()
         self._pool = dial(self._shown)
 
@@ -221,7 +222,7 @@ class Connection:
 
     def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
         """The answer with its body."""
-        result = bodies.read(response)
+        result = bodies.read(response, self._ceiling)
         self._told(response, method, url, shown, started)
         kind = response.headers.get("Content-Type", "")
         answer = Response(response.status, result, kind, _pause(response.headers.get("Retry-After", "")))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import zlib
 from collections.abc import Iterator
+from itertools import chain
+from threading import Lock
+from time import monotonic
 from typing import Any
 
 from urllib3 import exceptions
@@ -14,24 +18,65 @@ from kubectl_kres.errors import ClusterError, Unreachable
 
 _PIECE = 1 << 16
 #: The largest body in bytes, packed and unpacked: a page of 500 objects, each of the size at which etcd ends, 1.5 MiB.
+#: No more is held of all bodies that are on their way at a time either.
 LARGEST = 768 << 20
+#: Seconds after which a body that still comes is left, whatever is allowed for the request.
+LONGEST = 300.0
 #: A body beyond ``SMALL`` bytes that unpacks to so many times what came is a bomb: lists of objects that are alike but
 #: for their names pack 40 times, gzip at its best 1,030 times.
 SMALL, DENSEST = 64 << 20, 256
+#: Beyond so many packed bytes a body is unpacked while it comes, so that one without an end is noticed.
+_AS_IT_COMES = 4 << 20
 #: Deflate packs no tighter than this.
 _DENSEST_OF_ALL = 1100
 #: How zlib begins its complaint about a stream without an end.
 _INCOMPLETE = "Error -5 "
 
 
-def read(response: Any) -> bytes:
+class Ceiling:
+    """Bytes that are held of all bodies of a connection that are on their way. Threads may share it."""
+
+    def __init__(self, most: int = LARGEST) -> None:
+        self._most, self._held, self._lock = most, 0, Lock()
+
+    def take(self, size: int) -> None:
+        """Raises ClusterError where that is more than the ceiling."""
+        with self._lock:
+            self._held += size
+            if self._held > self._most:
+                raise _too_large(self._most)
+
+    def give_back(self, size: int) -> None:
+        with self._lock:
+            self._held -= size
+
+
+class _Share:
+    """What one body holds of a ceiling."""
+
+    def __init__(self, ceiling: Ceiling) -> None:
+        self._ceiling, self._size = ceiling, 0
+
+    def take(self, size: int) -> None:
+        """Raises ClusterError."""
+        self._size += size
+        self._ceiling.take(size)
+
+    def give_back(self) -> None:
+        self._ceiling.give_back(self._size)
+        self._size = 0
+
+
+def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
     """The body, decompressed. Raises Unreachable if it ends too early or its framing is none, TimedOut if it takes too
-    long, ClusterError for more than anybody has to send.
+    long, ClusterError for more than anybody has to send. ``ceiling``: what it shares with others that are read beside
+    it; without one it is alone.
     """
+    share = _Share(ceiling or Ceiling())
     try:
         if response.headers.get("Content-Encoding", "identity").lower() == "gzip":
-            return _unpacked(_come(response))
-        return _plain(response)
+            return _unpacked_body(response, share)
+        return _plain(response, share)
     except exceptions.ReadTimeoutError as error:
         raise errors.timed_out(reading=True) from error
     except (exceptions.HTTPError, OSError) as error:
@@ -39,31 +84,57 @@ def read(response: Any) -> bytes:
     except ValueError as error:  # http.client, for a chunk of negative size
         raise Unreachable(f"{errors.UNABLE}malformed HTTP response: {one_line(str(error))}") from error
     finally:
+        share.give_back()
         response.close()
 
 
-def _pieces(response: Any) -> Iterator[bytes]:
-    return iter(lambda: response.read(_PIECE, decode_content=False), b"")
+def _pieces(response: Any, share: _Share) -> Iterator[bytes]:
+    """What comes, as it comes. Raises TimedOut, ClusterError."""
+    until = monotonic() + LONGEST
+    for piece in iter(lambda: response.read(_PIECE, decode_content=False), b""):
+        share.take(len(piece))
+        yield piece
+        if monotonic() > until:
+            raise errors.timed_out(reading=True)
 
 
-def _plain(response: Any) -> bytes:
-    content = _come(response)
+def _plain(response: Any, share: _Share) -> bytes:
+    content = b"".join(_pieces(response, share))
     _check_end(response, content)
     return content
 
 
-def _come(response: Any) -> bytes:
-    """All that comes, as it comes."""
-    pieces, size = [], 0
-    for piece in _pieces(response):
+def _unpacked_body(response: Any, share: _Share) -> bytes:
+    """The content of a body in gzip: at once if it is short, as it comes if not."""
+    coming, first, size = _pieces(response, share), [], 0
+    for piece in coming:
+        first.append(piece)
         size += len(piece)
-        if size > LARGEST:
-            raise _too_large()
-        pieces.append(piece)
-    return b"".join(pieces)
+        if size > _AS_IT_COMES:
+            return _unpacked_as_it_comes(chain(first, coming), share)
+    return _unpacked(b"".join(first), share)
 
 
-def _unpacked(packed: bytes) -> bytes:
+def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
+    member, content, packed = zlib.decompressobj(zlib.MAX_WBITS | 16), io.BytesIO(), 0
+    for piece in pieces:
+        packed += len(piece)
+        try:
+            more = member.decompress(piece)
+        except zlib.error as error:
+            raise _not_gzip() from error
+        share.take(len(more))
+        content.write(more)
+        if content.tell() > SMALL and content.tell() > DENSEST * packed:
+            raise _too_dense(packed, content.tell())
+    if not member.eof:
+        raise errors.cut_off(packed)
+    if member.unused_data:
+        raise _not_gzip()
+    return content.getvalue()
+
+
+def _unpacked(packed: bytes, share: _Share) -> bytes:
     """The content of one gzip member. Its last four bytes tell the size, which saves growing a buffer to it.
 
     What cannot unpack to more than the largest body is unpacked at once; of more no byte beyond the size that is told.
@@ -72,6 +143,7 @@ def _unpacked(packed: bytes) -> bytes:
     try:
         if size > LARGEST or (size > SMALL and size > DENSEST * len(packed)):
             raise _bomb(packed, size)
+        share.take(size)
         if len(packed) <= LARGEST // _DENSEST_OF_ALL:
             return zlib.decompress(packed, zlib.MAX_WBITS | 16, max(min(size, _DENSEST_OF_ALL * len(packed)), 1))
         member = zlib.decompressobj(zlib.MAX_WBITS | 16)
@@ -92,18 +164,20 @@ def _bomb(packed: bytes, size: int) -> ClusterError:
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
     if len(member.decompress(packed, SMALL)) < SMALL and not member.eof:
         return errors.cut_off(len(packed))
-    if size > LARGEST:
-        return _too_large()
-    return ClusterError(f"the server's answer is left: {len(packed)} bytes unpack to {size >> 20} MiB")
+    return _too_large() if size > LARGEST else _too_dense(len(packed), size)
+
+
+def _too_dense(packed: int, size: int) -> ClusterError:
+    return ClusterError(f"the server's answer is left: {packed} bytes unpack to {size >> 20} MiB")
 
 
 def _not_gzip() -> Unreachable:
     return Unreachable(f"{errors.UNABLE}the answer is not valid gzip")
 
 
-def _too_large() -> ClusterError:
+def _too_large(most: int = LARGEST) -> ClusterError:
     return ClusterError(
-        f"the server's answer is left: it is larger than {LARGEST >> 20} MiB",
+        f"the server's answer is left: it is larger than {most >> 20} MiB",
         hint="a smaller --chunk-size asks for less",
     )
 
