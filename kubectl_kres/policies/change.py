@@ -13,7 +13,7 @@ from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.policies import built_in, namespaces
-from kubectl_kres.policies.chain import Chain, distinct, named, once, sessions
+from kubectl_kres.policies.chain import Chain, distinct, named, once, sessions, unanswered
 from kubectl_kres.policies.request import Request
 from kubectl_kres.policies.resources import settled
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
@@ -47,12 +47,13 @@ def change(
     for session in sessions(chain):
         mutated = once(chain, request, session)
         if isinstance(mutated, PolicyAnswer):
-            policy_answers.append(mutated)
+            policy_answers.extend(unanswered((mutated,), session.dropped))
             continue
         whole, steps, unknown = mutated
         stored = built_in.kept(operation, before, whole)
         admitted = _updates(operation, before, stored, chain)
-        policy_answers.extend(chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown))
+        judged = chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
+        policy_answers.extend(unanswered(judged, session.dropped))
     return distinct(policy_answers)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.field_error import FieldError, joined
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.field_path import FieldPath
 from kubectl_kres.provenance.journal import Journal, Source
 
@@ -116,8 +117,13 @@ def bad_request(kind: str, version: str, finding: Finding) -> Refusal:
     return Refusal(400, "BadRequest", message, (finding,))
 
 
-def invalid_object(kind: str, name: str, errors: Sequence[FieldError]) -> Refusal:
-    """422 with all errors; equal texts once in the message, each among the causes."""
+def invalid_object(kind: str, name: str, errors: Sequence[FieldError], server: Server | None = None) -> Refusal:
+    """422 with all errors; equal texts once in the message, before 1.37 each among the causes.
+
+    ``server`` None: one of the newest version.
+    """
+    if (server or Server()).behaves("validation/causes-once"):
+        errors = tuple({(str(error), error.reason): error for error in reversed(errors)}.values())[::-1]
     causes = sorted(
         (StatusCause(e.field, e.reason, e.text) for e in errors), key=lambda cause: (cause.field, cause.message)
     )

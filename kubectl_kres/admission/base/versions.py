@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-Version = tuple[int, int]
+from kubectl_kres.versions.changes import AREAS
+from kubectl_kres.versions.changes import Version as Version  # noqa: PLC0414, passed on
 
 OLDEST: Version = (1, 27)
-NEWEST: Version = (1, 36)
+NEWEST: Version = (1, 37)
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\D.*)?")
 _EMULATED = re.compile(r".* \(emulates (\d{1,4}\.\d{1,4})\)")
@@ -31,7 +32,14 @@ def nearest(text: str) -> tuple[Version, str]:
     if OLDEST <= asked <= NEWEST:
         return asked, ""
     age, used = ("older", OLDEST) if asked < OLDEST else ("newer", NEWEST)
-    return used, f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+    text = f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+    return used, f"{text}; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
+
+
+def binary(text: str) -> Version | None:
+    """Of a server that emulates another version its own, as far as rules of it are known; None for any other one."""
+    emulated, own = _EMULATED.fullmatch(text), _VERSION.fullmatch(text.partition(" ")[0])
+    return min(NEWEST, (int(own[1]), int(own[2]))) if emulated and own else None
 
 
 def emulating(git_version: str, major: str, minor: str) -> str:

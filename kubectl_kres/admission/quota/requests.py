@@ -131,7 +131,7 @@ class PodRequests:
         reported = [
             (container_status.name, container_status.resources, container_status.allocated_resources)
             for container_status in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-            if container_status.resources is not None
+            if container_status.resources is not None or container_status.allocated_resources is not None
         ]
         result = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
         conditions = [(condition.type, condition.reason) for condition in status.conditions or ()]

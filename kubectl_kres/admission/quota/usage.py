@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from kubectl_kres.admission.base.draft import Draft, Quantities
 from kubectl_kres.admission.base.resource_names import is_extended, is_huge_page, is_native
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.aggregate import of_pod, with_status
+from kubectl_kres.admission.pod.aggregate import of_pod, of_stored_pod
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 from kubectl_kres.quantity import Quantity, quantity_of
@@ -67,7 +67,8 @@ def stored_pod_usage(pod: Pod, draft: Draft, server: Server, now: datetime | Non
     """
     if is_terminal(pod, now):
         return pod_usage(draft, terminal=True)
-    return pod_usage(with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft)
+    requests, limits = (of_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
+    return {"count/pods": _ONE, **compute_usage(requests, limits)}
 
 
 def is_terminal(pod: Pod, now: datetime | None = None) -> bool:

@@ -80,7 +80,7 @@ def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Serv
     limits = limitrange_object.parse(decoded(raw, LimitRange))
     errors = [*metadata_errors(raw), *limitrange_object.validate(limits)]
     if errors:
-        return (not_valid("LimitRange", name, errors),)
+        return (not_valid("LimitRange", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": limitrange_object.stored_spec(limits)}
     return answered(stored, count_request("limitranges", name), policies, server)
 
@@ -91,7 +91,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = [*metadata_errors(raw), *quota_object.validate(quota.spec, hard)]
     if errors:
-        return (not_valid("ResourceQuota", name, errors),)
+        return (not_valid("ResourceQuota", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
     warnings = [*quota_object.warnings(hard)]
     return answered(stored, count_request("resourcequotas", name), policies, server, warnings=warnings)
@@ -100,7 +100,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
 def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     errors = [*service_errors(raw)]
     if errors:
-        return (not_valid("Service", name_of(raw), errors),)
+        return (not_valid("Service", name_of(raw), errors, server),)
     return admit_service(decoded(raw, Service), policies, server, [*service_notices(raw, server)])
 
 

@@ -51,7 +51,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:
-        return _refused(invalid_object(called, name_of(raw), own), None) if own else None
+        return _refused(invalid_object(called, name_of(raw), own, server), None) if own else None
     try:
         draft = draft_pod(without_unknown(pod, server), server)
     except Unparsable:
@@ -71,7 +71,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     if not own and not errors:
         return None
     placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
-    refusal = invalid_object(called, name_of(raw), [*own, *placed])
+    refusal = invalid_object(called, name_of(raw), [*own, *placed], server)
     # What a remedy is about stands in the pod.
     findings = tuple(
         structs.replace(finding, path=error.field)

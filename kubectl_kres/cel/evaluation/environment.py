@@ -36,7 +36,7 @@ class Environment:
         self,
         variables: Mapping[str, Type],
         structs: Mapping[str, Fields],
-        version: tuple[int, int] = (1, 36),
+        version: tuple[int, int] = (1, 37),
         *,
         patch: bool = False,
     ) -> None:
