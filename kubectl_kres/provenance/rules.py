@@ -130,6 +130,10 @@ RULES: Mapping[str, CataloguedRule] = {
     "validation/placing": CataloguedRule(
         "Selectors, affinities, tolerations and spread constraints can be understood.", _VALIDATION
     ),
+    "validation/autoscaler": CataloguedRule(
+        "The bounds of a HorizontalPodAutoscaler are positive and in order; minReplicas may be 0 from 1.37 on.",
+        "pkg/apis/autoscaling/validation/validation.go",
+    ),
     "validation/pod": CataloguedRule("Addresses, gates and annotations of a pod are such as it takes.", _VALIDATION),
     "validation/job": CataloguedRule(
         "A job's counts and policies fit each other.", "pkg/apis/batch/validation/validation.go"

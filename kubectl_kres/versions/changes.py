@@ -65,7 +65,7 @@ CHANGES: Mapping[str, Change] = {
         37, "resize", "a container with resource claims can be resized", "pkg/apis/core/validation/validation.go",
     ),
     "policy/list-of-objects": Change(
-        37, "admission policies", "a JSONPatch may set a list of Object values; before, the server drops the connection",
+        37, "admission policies", "a JSONPatch may set a list of Object values, at which the connection was dropped",
         "apiserver/pkg/cel/mutation/dynamic/objects.go",
     ),
     "policy/actions-required": Change(
@@ -100,13 +100,17 @@ CHANGES: Mapping[str, Change] = {
         37, "validation", "a HorizontalPodAutoscaler may have minReplicas 0",
         "pkg/apis/autoscaling/validation/validation.go", "HPAScaleToZero", True,
     ),
+    "autoscaler/most-required": Change(
+        37, "messages", "a HorizontalPodAutoscaler without maxReplicas is refused with another text",
+        "pkg/apis/autoscaling/v1/zz_generated.validations.go",
+    ),
     "statefulset/max-unavailable": Change(
         37, "dropped fields", "rollingUpdate.maxUnavailable of a StatefulSet is kept",
         "pkg/registry/apps/statefulset/strategy.go", "MaxUnavailableStatefulSet", True,
     ),
     "cgroup/no-throttling-factor": Change(
         37, "cgroup files", "MemoryQoS is on, and memory.high is written only where a throttling factor is configured",
-        "pkg/kubelet/apis/config/v1beta1/defaults.go", "MemoryQoS", True,
+        "pkg/kubelet/apis/config/v1beta1/defaults.go", "", True,
     ),
 }  # fmt: skip
 

@@ -29,11 +29,17 @@ def nearest(text: str) -> tuple[Version, str]:
     asked = parse(text)
     if asked is None:
         return NEWEST, f"the server's version is not known: the rules of Kubernetes {shown(NEWEST)} are used"
-    if OLDEST <= asked <= NEWEST:
-        return asked, ""
+    return max(OLDEST, min(NEWEST, asked)), beyond_rules(text)
+
+
+def beyond_rules(text: str) -> str:
+    """What is said of answers for a server older or newer than the rules; empty for any other one."""
+    asked = parse(text)
+    if asked is None or OLDEST <= asked <= NEWEST:
+        return ""
     age, used = ("older", OLDEST) if asked < OLDEST else ("newer", NEWEST)
     text = f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
-    return used, f"{text}; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
+    return f"{text}; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
 
 
 def binary(text: str) -> Version | None:

@@ -45,8 +45,8 @@ def deciding(draft: Draft) -> tuple[Slot, ...]:
 def class_of(draft: Draft) -> str:
     """Guaranteed, Burstable or BestEffort.
 
-    A pod-level stanza hides the containers; up to 1.36 even an empty one. Only cpu and memory count, only above zero; overhead,
-    huge pages and extended resources do not. Source: apis/core/v1/helper/qos ComputePodQOS.
+    A pod-level stanza hides the containers; up to 1.36 even an empty one. Only cpu and memory count, only above zero;
+    overhead, huge pages and extended resources do not. Source: apis/core/v1/helper/qos ComputePodQOS.
     """
     slots = deciding(draft)
     requests, limits = _sums(slots, "requests"), _sums(slots, "limits")

@@ -114,7 +114,7 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
     draft = draft or draft_pod(pod, server)
     qos_class = pod.status.qos_class or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
-    usage = stored_pod_usage(pod, draft, server, now)
+    usage = stored_pod_usage(pod, draft, now)
     return QuotaRequest("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
 
 

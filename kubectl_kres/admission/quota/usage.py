@@ -60,7 +60,7 @@ def pod_usage(draft: Draft, *, terminal: bool = False) -> Quantities:
     return {"count/pods": _ONE, **compute_usage(of_pod(draft, "requests"), of_pod(draft, "limits"))}
 
 
-def stored_pod_usage(pod: Pod, draft: Draft, server: Server, now: datetime | None = None) -> Quantities:
+def stored_pod_usage(pod: Pod, draft: Draft, now: datetime | None = None) -> Quantities:
     """What a pod that exists counts for: like a new one, with a resize that is under way; less when it is finished.
 
     ``draft``: its spec. ``now`` None: a deletion whose grace period is over is not noticed.

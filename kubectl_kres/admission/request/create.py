@@ -20,6 +20,7 @@ from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
 from kubectl_kres.admission.request.workload import create_workload
+from kubectl_kres.admission.structure.autoscaler_structure import autoscaler_errors
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices
 from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
@@ -124,10 +125,19 @@ def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) 
     return answered({"metadata": {"name": name}}, count_request(resource, name), policies, server)
 
 
+def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    errors = [*autoscaler_errors(raw, server)]
+    if errors:
+        name = "HorizontalPodAutoscaler.autoscaling"
+        return (not_valid(name, name_of(raw), errors, server),)
+    return _create_counted(raw, policies, server)
+
+
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Any], Policies, Server], tuple[Outcome, ...]]] = {
     "LimitRange": _create_limit_range,
     "ResourceQuota": _create_quota,
     "PersistentVolumeClaim": create_claim,
     "ResourceClaim": _create_device_claim,
     "Service": _create_service,
+    "HorizontalPodAutoscaler": _create_autoscaler,
 }

@@ -13,7 +13,7 @@ from kubectl_kres.admission.base.field_error import FieldError, forbidden
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
-from kubectl_kres.admission.decoding.gated_fields import with_known_volumes
+from kubectl_kres.admission.decoding.gated_fields import with_known_strategy, with_known_volumes
 from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
@@ -58,7 +58,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
         return None
     round_up(draft)
     metadata = _metadata_at(raw, path)
-    own += workload_errors(raw, path)
+    own += workload_errors(with_known_strategy(raw, server), path)
     errors: list[FieldError] = []
     if not skips_template(raw):
         kept = mapping(with_known_volumes({"spec": spec}, server), "spec")

@@ -262,7 +262,7 @@ def _shown(
     tally.answered(change_report.unseen, complete=change_report.complete, negative=negative)
     if options.output in DOCUMENTS:
         items.add(change_report)
-        items.write("Change", origin, complete=tally.complete)
+        items.write("Change", origin, complete=tally.complete, kube_version=options.kube_version)
     elif options.output == "diff":
         put(render.difference(change_report))
         for step in change_report.steps:
@@ -271,7 +271,8 @@ def _shown(
     elif options.output == "brief":
         put(brief.lines(render.brief(change_report, partial(_more, options)), color=colored(options.color)))
     else:
-        put(render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide")))
+        shown = render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide"))
+        put(tally.watched(shown))
     return tally.code(source)
 
 
