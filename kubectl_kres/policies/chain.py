@@ -42,6 +42,7 @@ from kubectl_kres.policies.request import creation as creation_of
 from kubectl_kres.policies.resources import settled, with_draft
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 from kubectl_kres.provenance.journal import Entry
+from kubectl_kres.versions.changes import CHANGES
 
 if TYPE_CHECKING:
     from kubectl_kres.policies.mutating import Mutation, MutationRun
@@ -75,6 +76,8 @@ class Chain:
             yield Review((refusal,))
             return
         minor = self.server.version[1]
+        if not self.server.behaves("pod-security/sysctls"):
+            minor = min(minor, CHANGES["pod-security/sysctls"].minor - 1)
         review = (
             levels.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"

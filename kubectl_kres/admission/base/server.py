@@ -27,7 +27,8 @@ class LimitedResource(Struct, frozen=True, rename="camel"):
 class Server(Struct, frozen=True):
     """Version and configuration. Gates that are not named have the version's default.
 
-    ``binary``: the version of the program where it emulates another one, which is ``version``.
+    ``binary``: the version of the program where it emulates another one, which is ``version``. ``without``: changes of
+    ``kubectl_kres.versions`` that it is to do without, so that the cause of a difference can be found.
     """
 
     version: Version = NEWEST
@@ -35,6 +36,7 @@ class Server(Struct, frozen=True):
     limited_resources: tuple[LimitedResource, ...] = ()
     disabled_plugins: frozenset[str] = frozenset()
     binary: Version | None = None
+    without: frozenset[str] = frozenset()
 
     def on(self, gate: str) -> bool:
         """Whether a gate is on: as configured if the version knows it, else the version's default."""
@@ -48,6 +50,8 @@ class Server(Struct, frozen=True):
     def behaves(self, change: str) -> bool:
         """Whether it does what ``CHANGES`` of ``kubectl_kres.versions`` names: by its gate, else by its version."""
         known = CHANGES[change]
+        if change in self.without:
+            return False
         if known.gate:
             return self.on(known.gate)
         return (self.version if known.emulated else self.binary or self.version)[1] >= known.minor

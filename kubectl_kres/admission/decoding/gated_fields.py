@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.raw import Raw, items, mapping, pointer, text
 
-#: Sources of a projected volume, and the gate without which the server drops them.
+#: Sources of a projected volume, and the change of ``kubectl_kres.versions`` without which the server drops them.
 GATED_SOURCES: Mapping[str, str] = {
-    "clusterTrustBundle": "ClusterTrustBundleProjection",
-    "podCertificate": "PodCertificateRequest",
+    "clusterTrustBundle": "volume/cluster-trust-bundle",
+    "podCertificate": "volume/pod-certificate",
 }
 
 
@@ -70,7 +70,7 @@ def with_known_volumes(raw: Raw, server: Server) -> Raw:
 
 def _with_known_sources(raw: Raw, server: Server) -> Raw:
     spec = mapping(raw, "spec")
-    unknown = {key for key, gate in GATED_SOURCES.items() if not server.on(gate)}
+    unknown = {key for key, change in GATED_SOURCES.items() if not server.behaves(change)}
     sources = [part for volume in items(spec, "volumes") for part in items(mapping(volume, "projected"), "sources")]
     if not any(unknown & part.keys() for part in sources):
         return raw
@@ -91,7 +91,11 @@ def with_known_strategy(raw: Raw, server: Server) -> Raw:
     Source: registry/apps/statefulset/strategy.go dropStatefulSetDisabledFields.
     """
     rolling = mapping(mapping(mapping(raw, "spec"), "updateStrategy"), "rollingUpdate")
-    if raw.get("kind") != "StatefulSet" or "maxUnavailable" not in rolling or server.on("MaxUnavailableStatefulSet"):
+    if (
+        raw.get("kind") != "StatefulSet"
+        or "maxUnavailable" not in rolling
+        or server.behaves("statefulset/max-unavailable")
+    ):
         return raw
     spec = mapping(raw, "spec")
     kept = {key: value for key, value in rolling.items() if key != "maxUnavailable"}

@@ -36,11 +36,12 @@ ANSWERS = {
 
 #: What stands beside the answers about pods in the documents of a command.
 MORE = {
+    "simulate": (("kubectl_kres.reports.changes.upgrade", "UpgradeReport"),),
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
         *(explanation for system in systems() for explanation in system.explanations),
         ("kubectl_kres.reports.changes.together", "Together"),
-    )
+    ),
 }
 
 
@@ -66,7 +67,7 @@ def schema(command: str) -> dict[str, Any]:
             definition["description"] = cleandoc(definition["description"])
     item = {"anyOf": list(items)} if len(items) > 1 else items[0]
     text = {"type": "string"}
-    origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)
+    origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time", "assumed"), text)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"kubectl kres {command} -o json",
