@@ -57,7 +57,8 @@ def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None
     change(_huge_page_limits(draft, at), journal)
     change(_pod_requests_from_containers(draft, at), journal)
     change(_pod_requests_from_limits(draft, at), journal)
-    change(_pod_limits_from_containers(draft, at), journal)
+    if draft.server.behaves("pod-level/limit-from-containers"):
+        change(_pod_limits_from_containers(draft, at), journal)
 
 
 def _requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:

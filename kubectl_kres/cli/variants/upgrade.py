@@ -60,7 +60,7 @@ class UpgradePage(Page):
         yield Answered(None, report, partial(self._lines, report))
 
     def _lines(self, report: UpgradeReport) -> Iterable[str]:
-        return render.lines(report, color=self.color, width=self.width)
+        return render.lines(report, color=self.color, width=self.width, wide=self.options.output == "wide")
 
     def _negative(self, report: UpgradeReport) -> bool:
         return self.options.exit_code and report.outcome == "worse"

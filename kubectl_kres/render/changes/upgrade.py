@@ -15,13 +15,13 @@ _WORDS = {
 }  # fmt: skip
 
 
-def lines(report: UpgradeReport, *, color: bool, width: int) -> Iterator[str]:
-    """The lines of the answer."""
-    for line in _lines(report, width):
+def lines(report: UpgradeReport, *, color: bool, width: int, wide: bool = False) -> Iterator[str]:
+    """The lines of the answer; ``wide``: with what changes and touches nothing here."""
+    for line in _lines(report, width, wide=wide):
         yield draw(line, color=color)
 
 
-def _lines(report: UpgradeReport, width: int) -> Iterator[Line]:
+def _lines(report: UpgradeReport, width: int, *, wide: bool) -> Iterator[Line]:
     parts = [
         _counted(report.workloads, "workload", "gets another answer", "get another answer"),
         _counted(report.quotas, "quota", "counts otherwise", "count otherwise"),
@@ -33,10 +33,14 @@ def _lines(report: UpgradeReport, width: int) -> Iterator[Line]:
         yield []
         yield from _change(change, width)
     yield []
-    if report.elsewhere:
+    if report.elsewhere and wide:
         yield from toned("quiet", ["also changed, without an effect on what was looked at:"])
         for name in report.elsewhere:
-            yield from toned("quiet", wrapped(f"  {CHANGES[name].area}: {CHANGES[name].text}", width, rest="    "))
+            text = f"{CHANGES[name].area}: {CHANGES[name].text}"
+            yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    elif report.elsewhere:
+        text = f"{len(report.elsewhere)} other changes touch nothing here; -o wide names them"
+        yield from toned("quiet", wrapped(text, width))
     for note in report.notes:
         yield from toned("quiet", wrapped(f"assumed: {note}", width, rest="  "))
 
@@ -55,8 +59,8 @@ def _change(change: UpgradeChange, width: int) -> Iterator[Line]:
     yield from toned("", rest)
     if change.before != change.after:
         for label, text in (("before", change.before), ("after", change.after)):
-            yield from toned("", wrapped(f"  {label}: {text}", width, rest="    "))
+            yield from toned("", wrapped(f"{label}: {text}", width, first="  ", rest="    "))
     for path, old, new in change.values:
-        yield from toned("", wrapped(f"  {path}: {old} -> {new}", width, rest="    "))
+        yield from toned("", wrapped(f"{path}: {old} -> {new}", width, first="  ", rest="    "))
     for name in change.why:
-        yield from toned("quiet", wrapped(f"  why: {CHANGES[name].text}", width, rest="    "))
+        yield from toned("quiet", wrapped(f"why: {CHANGES[name].text}", width, first="  ", rest="    "))

@@ -55,8 +55,8 @@ class UpgradeChange(Record, frozen=True):
 class UpgradeReport(Record, frozen=True):
     """What is answered otherwise after the upgrade, the worst first.
 
-    ``objects``: how many workloads, pods and quotas were looked at. ``elsewhere``: names of changes between the versions
-    that no object here shows.
+    ``objects``: how many workloads, pods and quotas were looked at. ``elsewhere``: names of changes between the
+    versions that no object here shows.
     """
 
     before: str
@@ -114,7 +114,7 @@ def report_of(
     shown = {name for change in (*workloads, *quotas, *policies) for name in change.why}
     pair = sorted((old.version, new.version))
     elsewhere = tuple(name for name, _ in changes_between(*pair) if name not in shown)
-    unseen = unread(store, needs)
+    unseen = tuple(unread(store, needs))
     return UpgradeReport(
         _shown(old), _shown(new), sum(space.looked_at for space in listed), workloads, quotas, policies, elsewhere,
         tuple(notes), unseen, not any(item.required for item in unseen),
@@ -195,13 +195,12 @@ def _words(outcomes: Sequence[Outcome]) -> str:
 
 def _value_changes(before: Sequence[Outcome], after: Sequence[Outcome]) -> Iterator[tuple[str, str, str]]:
     """Values of the stored pod that differ between the leading answers."""
-    pair = [
-        next((outcome.object for outcome in outcomes if outcome.object is not None), None)
-        for outcomes in (before, after)
-    ]
-    if pair[0] is None or pair[1] is None:
+    first, last = (
+        next((outcome.object for outcome in side if outcome.object is not None), None) for side in (before, after)
+    )
+    if first is None or last is None:
         return
-    old, new = values_of(pair[0]), values_of(pair[1])
+    old, new = values_of(first), values_of(last)
     for key in dict.fromkeys((*old, *new)):
         if old.get(key) != new.get(key):
             texts = ["-" if value is None else str(value) for value in (old.get(key), new.get(key))]
@@ -233,7 +232,9 @@ def _quotas(store: Store, namespace: str, ask: Ask, later: Ask) -> Iterator[Upgr
         values = tuple((f"used.{name}", old.get(name, "-"), new[name]) for name in names)
         why = _causes(later.server, lambda server, index=index: used(server)[index], new)  # type: ignore[misc]
         words = [", ".join(f"{name} {side.get(name, '-')}" for name in names) for side in (old, new)]
-        yield UpgradeChange(ObjectRef("ResourceQuota", quota.metadata.name, namespace), "quota", *words, values, why)
+        yield UpgradeChange(
+            ObjectRef("ResourceQuota", quota.metadata.name, namespace), "quota", words[0], words[1], values, why
+        )
 
 
 def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outcome]]) -> Iterator[UpgradeChange]:
@@ -247,7 +248,7 @@ def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outc
         effect: Effect = "refused" if len(new) > len(old) else "admitted" if len(old) > len(new) else "message"
         words = [_refusals(side) for side in (old, new)]
         why = ("policy/list-of-objects",) if any(rule == "policy/no-answer" for rule, _ in old.values()) else ()
-        yield UpgradeChange(subject, effect, *words, (), why)
+        yield UpgradeChange(subject, effect, words[0], words[1], (), why)
 
 
 def _refusing(answers: Sequence[Sequence[Outcome]]) -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
