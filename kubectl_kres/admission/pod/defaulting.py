@@ -51,12 +51,11 @@ def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None
     pod = draft.pod
     if pod is None or not (pod.limits or pod.requests):
         return
-    if not draft.server.behaves("pod-level/default-after-admission"):
-        return
     at = Source(ref.kind, ref.name, ref.namespace)
-    change(_huge_page_limits(draft, at), journal)
-    change(_pod_requests_from_containers(draft, at), journal)
-    change(_pod_requests_from_limits(draft, at), journal)
+    if draft.server.behaves("pod-level/default-after-admission"):
+        change(_huge_page_limits(draft, at), journal)
+        change(_pod_requests_from_containers(draft, at), journal)
+        change(_pod_requests_from_limits(draft, at), journal)
     if draft.server.behaves("pod-level/limit-from-containers"):
         change(_pod_limits_from_containers(draft, at), journal)
 

@@ -26,6 +26,7 @@ ANSWERS = {
     "timeline": ("kubectl_kres.reports.timeline.entry", "Timeline", "Timeline"),
     "check": ("kubectl_kres.reports.check.finding", "CheckFinding", "Check"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
+    "upgrade": ("kubectl_kres.reports.changes.upgrade", "UpgradeReport", "Upgrade"),
     "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),
     "fleet": ("kubectl_kres.fleet.status", "ClusterStatus", "Fleet"),
@@ -36,7 +37,6 @@ ANSWERS = {
 
 #: What stands beside the answers about pods in the documents of a command.
 MORE = {
-    "simulate": (("kubectl_kres.reports.changes.upgrade", "UpgradeReport"),),
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
         *(explanation for system in systems() for explanation in system.explanations),
@@ -94,7 +94,7 @@ command = Command(
         Print the JSON Schema of what a command prints with -o json or -o yaml.
 
         Some answers are other ones by a flag and have names of their own: fit and denied are those of quota --fit and
-        --denied, sizing that of claims --for, summary and open those of qos --summary and --open, resize that of
+        --denied, upgrade that of simulate --kube-version, sizing that of claims --for, summary and open those of qos --summary and --open, resize that of
         explain --resize, tenant that of explain tenant/NAME --by value.
         """,
     examples="""
