@@ -122,11 +122,10 @@ def invalid_object(kind: str, name: str, errors: Sequence[FieldError], server: S
 
     ``server`` None: one of the newest version.
     """
+    causes = [StatusCause(e.field, e.reason, e.text) for e in errors]
     if (server or Server()).behaves("validation/causes-once"):
-        errors = tuple({(str(error), error.reason): error for error in reversed(errors)}.values())[::-1]
-    causes = sorted(
-        (StatusCause(e.field, e.reason, e.text) for e in errors), key=lambda cause: (cause.field, cause.message)
-    )
+        causes = list(dict.fromkeys(causes))
+    causes.sort(key=lambda cause: (cause.field, cause.message))
     findings = tuple(Finding(str(e), e.rule, e.field, e.resource, asked=e.value, limit=e.bound) for e in errors)
     message = f'{kind} "{name}" is invalid: {joined(finding.text for finding in findings)}'
     return Refusal(422, "Invalid", message, findings, tuple(causes))

@@ -94,8 +94,8 @@ command = Command(
         Print the JSON Schema of what a command prints with -o json or -o yaml.
 
         Some answers are other ones by a flag and have names of their own: fit and denied are those of quota --fit and
-        --denied, upgrade that of simulate --kube-version, sizing that of claims --for, summary and open those of qos --summary and --open, resize that of
-        explain --resize, tenant that of explain tenant/NAME --by value.
+        --denied, upgrade that of simulate --kube-version, sizing that of claims --for, summary and open those of
+        qos --summary and --open, resize that of explain --resize, tenant that of explain tenant/NAME --by value.
         """,
     examples="""
         # What is in an explanation?
