@@ -26,6 +26,10 @@ OLD, NEW = Server((1, 36)), Server((1, 37))
 SMALL = container(limits={"memory": "64Mi"})
 
 
+def _pod(raw: dict[str, Any]) -> Pod:
+    return msgspec.convert(raw, Pod)
+
+
 def level(outcome: Any, side: str) -> dict[str, str]:
     """What is stored at the pod level."""
     return outcome.object["spec"].get("resources", {}).get(side, {})
@@ -145,10 +149,6 @@ def test_a_request_that_leaves_the_pod_level_out(send: str):
             (outcome,) = resize(_pod(stored), _pod(sent), policies_of([], []), server)
         codes.append(outcome.code)
     assert codes == [422, 200]
-
-
-def _pod(raw: dict[str, Any]) -> Pod:
-    return msgspec.convert(raw, Pod)
 
 
 def workload(kind: str, spec: dict[str, Any], **more: Any) -> dict[str, Any]:
