@@ -32,6 +32,8 @@ _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _MUTATING = ("*", "CONNECT", "CREATE", "UPDATE")
 _MOST_CONDITIONS, _MOST_ANNOTATIONS, _MOST_VALUE = 64, 20, 5 * 1024
+#: How many minor versions back a server can emulate.
+_EMULATED = 3
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
@@ -45,7 +47,9 @@ def errors_of(raw: Raw, minor: int, server: Server | None = None) -> list[FieldE
     name = str((raw.get("metadata") or {}).get("name", ""))
     if kind.endswith("Binding"):
         return list(_binding(spec, server or Server(), mutating=kind.startswith("Mutating")))
-    return list(_Policy(spec, name, (1, minor - 1), mutating=kind.startswith("Mutating")).errors())
+    # A server that emulates an older version still takes what the oldest one that it can emulate reads.
+    oldest = server.binary[1] - _EMULATED if server is not None and server.binary is not None else 0
+    return list(_Policy(spec, name, (1, max(minor - 1, oldest)), mutating=kind.startswith("Mutating")).errors())
 
 
 class _Policy:
