@@ -41,12 +41,9 @@ def lines_of(minor: int) -> Iterator[str]:
         if since == minor:
             yield f"kind: {kind} is served as v1"
     for name, gate in GATES.items():
-        states = {gate.exists: "exists", gate.on: "is on", gate.locked: "is locked", gate.removed: "is removed"}
-        said = [text for number, text in states.items() if number == minor]
-        if gate.exists == minor and gate.on == minor:
-            said = ["exists and is on", *said[1:]]
-        if said:
-            yield f"gate: `{name}` {', '.join(said)}"
+        states = (("exists", gate.exists), ("is on", gate.on), ("is locked", gate.locked), ("is removed", gate.removed))
+        said = " and ".join(text for text, number in states if number == minor)
+        yield from [f"gate: `{name}` {said}"] * bool(said)
     tables = functions_of((1, minor), patch=True)
     functions = sorted({name for name, overloads in tables.items() for one in overloads if one.since == minor})
     if functions:
