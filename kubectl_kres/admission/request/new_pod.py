@@ -20,7 +20,7 @@ from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
 from kubectl_kres.admission.pod.defaulting import complete_pod_level, default_pod, default_pod_level, without_unknown
-from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
+from kubectl_kres.admission.pod.validation import image_errors, validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import (
     Quota,
     QuotaRequest,
@@ -80,14 +80,15 @@ def admit(
     *,
     decoded: Sequence[str] = (),
     warnings: Sequence[str] = (),
-    faults: Sequence[FieldError] = (),
+    faults: Sequence[FieldError] | None = None,
     journal: bool = True,
     counted: bool = False,
 ) -> tuple[Outcome, ...]:
     """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
 
     decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
-    faults: what validation finds beside resources.
+    faults: what validation finds beside resources; None: a template that was stored has passed it, but for what only
+    pods are refused for.
     journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
     quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
@@ -101,7 +102,8 @@ def admit(
     except Unparsable as fault:
         refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
-    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), tuple(faults), counted=counted)
+    beside = tuple(image_errors(draft) if faults is None else faults)
+    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), beside, counted=counted)
     return distinct(
         outcome for order, twin, entries in mutated(draft, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
