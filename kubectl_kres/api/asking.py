@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.base.versions import nearest, parse
+from kubectl_kres.admission.base.versions import binary, nearest, parse
 from kubectl_kres.api.clusters import Cluster, Nothing, Reading
 from kubectl_kres.api.plain import plain
 from kubectl_kres.documents import yaml_text
@@ -93,7 +93,8 @@ def ask_of(store: Store, kube_version: str) -> Ask:
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
     version, assumed = nearest(kube_version or store.origin.version)
-    return Ask(Server(version), (assumed,) if assumed else (), store.origin.time, yaml_text.value)
+    own = None if kube_version else binary(store.origin.version)
+    return Ask(Server(version, binary=own), (assumed,) if assumed else (), store.origin.time, yaml_text.value)
 
 
 def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:

@@ -48,6 +48,13 @@ class Answer(Generic[R]):
         unseen = getattr(self.report, "unseen", ())
         return tuple(item.message or f"{item.kind} objects of {item.namespace or 'the cluster'}" for item in unseen)
 
+    @property
+    def assumed(self) -> str:
+        """What is supposed about a server that is older or newer than the rules known here; empty for any other one."""
+        from kubectl_kres.admission.base.versions import beyond_rules
+
+        return beyond_rules(self._origin.version)
+
     def to_dict(self) -> dict[str, Any]:
         """The item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
         import msgspec

@@ -71,12 +71,21 @@ def _item(arguments: Mapping[str, Any]) -> Any:
     return ObjectName(name)
 
 
+def _assumed(answers: Iterable[api.Answer[Any]]) -> dict[str, str]:
+    """What is supposed about a server beyond the rules, which every answer of it says."""
+    return next(({"assumed": answer.assumed} for answer in answers if answer.assumed), {})
+
+
+def _supposed(answer: api.Answer[Any]) -> dict[str, Any]:
+    return {**answer.to_dict(), **_assumed((answer,))}
+
+
 def _explain(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return api.explain(_item(arguments), cluster=cluster, namespace=namespace).to_dict()
+    return _supposed(api.explain(_item(arguments), cluster=cluster, namespace=namespace))
 
 
 def _fit(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return api.fit(_item(arguments), cluster=cluster, namespace=namespace).to_dict()
+    return _supposed(api.fit(_item(arguments), cluster=cluster, namespace=namespace))
 
 
 def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,30 +103,42 @@ def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]
     if rollouts is not None and not re.fullmatch(r"[0-9]{1,6}", str(rollouts)):
         raise UsageError(f"rollouts: a number was expected, not {str(rollouts)[:80]!r}")
     asked: Any = {"scale": scale, "delete": delete, "rollouts": int(rollouts) if rollouts is not None else None}
-    return api.simulate(*items, cluster=cluster, namespace=namespace, **asked).to_dict()
+    return _supposed(api.simulate(*items, cluster=cluster, namespace=namespace, **asked))
 
 
 def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {"items": [answer.to_dict() for answer in api.claims(cluster, namespace, all_namespaces=not namespace)]}
+    answers = api.claims(cluster, namespace, all_namespaces=not namespace)
+    return {"items": [answer.to_dict() for answer in answers], **_assumed(answers)}
 
 
 def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The worst of each part first, since ends are cut. What cannot be read is named, with the server's words."""
     result: dict[str, Any] = {}
     asked: Any = {"namespace": namespace, "all_namespaces": not namespace}
+    supposed: dict[str, str] = {}
+
+    def read(answers: Iterable[api.Answer[Any]]) -> list[api.Answer[Any]]:
+        kept = list(answers)
+        supposed.update(_assumed(kept))
+        return kept
+
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
-        "refused": lambda: [_refused(answer) for answer in sorted(api.denied(cluster, **asked), key=_fewest_pods)],
+        "refused": lambda: [
+            _refused(answer) for answer in sorted(read(api.denied(cluster, **asked)), key=_fewest_pods)
+        ],
         "fullQuotas": lambda: sorted(
-            (use for answer in api.quota(cluster, **asked) for use in _full(answer.to_dict())), key=_fullest
+            (use for answer in read(api.quota(cluster, **asked)) for use in _full(answer.to_dict())), key=_fullest
         ),
-        "waitingClaims": lambda: [_waiting(claim) for claim in api.claims(cluster, **asked) if claim.report.waits],
+        "waitingClaims": lambda: [
+            _waiting(claim) for claim in read(api.claims(cluster, **asked)) if claim.report.waits
+        ],
     }
     for name, part in parts.items():
         try:
             result[name] = part()
         except KresError as error:
             result[name] = {"notRead": error.message}
-    return result
+    return {**result, **supposed}
 
 
 def _fewest_pods(answer: api.Answer[Any]) -> int:

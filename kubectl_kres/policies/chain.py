@@ -8,14 +8,14 @@ policies, quota. Source: apiserver endpoints/handlers, kubernetes pkg/kubeapiser
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, permutations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
-from kubectl_kres.admission.base.outcome import Outcome, Refusal
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.gated_fields import without_gated
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
@@ -42,6 +42,7 @@ from kubectl_kres.policies.request import creation as creation_of
 from kubectl_kres.policies.resources import settled, with_draft
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 from kubectl_kres.provenance.journal import Entry
+from kubectl_kres.versions.changes import CHANGES
 
 if TYPE_CHECKING:
     from kubectl_kres.policies.mutating import Mutation, MutationRun
@@ -60,7 +61,9 @@ _GATED: Raw = {
 class Chain:
     def __init__(self, request: Request, policies: Policies, server: Server, world: PolicyObjects) -> None:
         self.request, self.policies, self.server, self.world = request, policies, server, world
-        self.given = Given(world.namespace, world.params, (1, 36), world.most)
+        self.given = Given(world.namespace, world.params, server, world.most)
+        #: At which mutations the server drops the connection, in the order of policies that is tried.
+        self.dropped: list[Finding] = []
 
     def refused(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> PolicyAnswer:
         outcome = Outcome(allowed=False, code=refusal.code, refusal=refusal, warnings=tuple(sorted(set(warnings))))
@@ -73,6 +76,8 @@ class Chain:
             yield Review((refusal,))
             return
         minor = self.server.version[1]
+        if not self.server.behaves("pod-security/sysctls"):
+            minor = min(minor, CHANGES["pod-security/sysctls"].minor - 1)
         review = (
             levels.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"
@@ -152,7 +157,8 @@ def prepared(request: Request, draft: Draft | None) -> Raw | None:
         return whole
     pod = with_draft(whole, draft)
     pod["metadata"] = {**pod["metadata"], "generation": 1}
-    qos_class = (pod.get("status") or {}).get("qosClass") or qos.class_of(draft)
+    brought = "" if draft.server.behaves("qos/not-brought") else (pod.get("status") or {}).get("qosClass")
+    qos_class = brought or qos.class_of(draft)
     pod["status"] = {"phase": "Pending", "qosClass": qos_class}
     if (pod.get("spec") or {}).get("schedulingGates"):
         pod["status"]["conditions"] = [dict(_GATED)]
@@ -195,8 +201,8 @@ def _created_of(
     if request.kind in POLICY_KINDS:
         from kubectl_kres.policies import creation  # noqa: PLC0415
 
-        errors = creation.errors_of(raw, server.version[1])
-        outcome = not_valid(request.kind, request.name, errors) if errors else Outcome(allowed=True, code=201)
+        errors = creation.errors_of(raw, server.version[1], server)
+        outcome = not_valid(request.kind, request.name, errors, server) if errors else Outcome(allowed=True, code=201)
         refused_kind = f"{request.kind}.{request.group}"
         if errors and outcome.refusal is not None:
             message = outcome.refusal.message.replace(request.kind, refused_kind, 1)
@@ -205,10 +211,11 @@ def _created_of(
     policy_answers: list[PolicyAnswer] = []
     for entries, mutated in _mutations(chain, request, raw):
         if isinstance(mutated, PolicyAnswer):
-            policy_answers.append(mutated)
-            continue
-        new, steps, unknown = mutated
-        policy_answers.extend(_created(chain, request, raw, new, steps, unknown, entries))
+            answers: Iterable[PolicyAnswer] = (mutated,)
+        else:
+            new, steps, unknown = mutated
+            answers = _created(chain, request, raw, new, steps, unknown, entries)
+        policy_answers.extend(unanswered(answers, chain.dropped))
     return distinct(policy_answers)
 
 
@@ -314,20 +321,18 @@ def sessions(chain: Chain) -> Iterator[MutationRun]:
 
     single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
     for order in islice(permutations(single), MOST_ORDERS):
-        yield MutationRun(order, chain.given, chain.server)
+        run = MutationRun(order, chain.given, chain.server)
+        chain.dropped = run.dropped
+        yield run
 
 
 def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
-    from kubectl_kres.policies.mutating import NoAnswer  # noqa: PLC0415
-
     whole = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     try:
         mutated, refusal = session.run(request.of(whole))
         if refusal is None and session.again:
             mutated, refusal = session.run(request.of(mutated), reinvoked=True)
-    except NoAnswer:
-        return _unanswered(tuple(session.steps))
     except NotComputed as gap:
         mutated, refusal, unknown = whole, None, _gap(chain, gap)
     if refusal is not None:
@@ -340,16 +345,26 @@ def _gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
     return (f"MutatingAdmissionPolicy {names} is not computed: {gap}",)
 
 
-def _unanswered(steps: tuple[Mutation, ...]) -> PolicyAnswer:
-    return PolicyAnswer(Outcome(allowed=False, code=0), steps=steps, no_answer=True)
+def unanswered(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) -> Iterator[PolicyAnswer]:
+    """The answers; where the server drops the connection none of them, but what else would refuse is kept."""
+    if not dropped:
+        yield from answers
+        return
+    for answer in answers:
+        refusal = answer.outcome.refusal
+        findings = (*dropped, *(refusal.findings if refusal is not None else ()))
+        message = "; then ".join((dropped[0].text, *((refusal.message,) if refusal is not None else ())))
+        outcome = structs.replace(
+            answer.outcome, allowed=False, code=0, refusal=Refusal(0, "NoAnswer", message, findings), object=None,
+            charges=(),
+        )  # fmt: skip
+        yield structs.replace(answer, outcome=outcome, whole=None, audit={}, no_answer=True)
 
 
 def _pod(
     chain: Chain, request: Request, order: Sequence[Limits], session: MutationRun, entries: list[Entry]
 ) -> _Mutated | PolicyAnswer:
     """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
-    from kubectl_kres.policies.mutating import NoAnswer  # noqa: PLC0415
-
     whole: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
@@ -359,8 +374,6 @@ def _pod(
             return chain.refused(refusal, steps=tuple(session.steps))
         try:
             mutated, refusal = session.run(request.of(pod), reinvoked=reinvoked)
-        except NoAnswer:
-            return _unanswered(tuple(session.steps))
         except NotComputed as gap:
             return pod, tuple(session.steps), _gap(chain, gap)
         if refusal is not None:

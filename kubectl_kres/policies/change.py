@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
@@ -13,12 +15,14 @@ from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.policies import built_in, namespaces
-from kubectl_kres.policies.chain import Chain, distinct, named, once, sessions
-from kubectl_kres.policies.request import Request
+from kubectl_kres.policies.chain import Chain, distinct, named, once, sessions, unanswered
+from kubectl_kres.policies.request import SCALE, Request
 from kubectl_kres.policies.resources import settled
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 
 Raw = Mapping[str, Any]
+#: What a Scale has of the metadata of what it scales.
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 _SUBRESOURCES = {"RESIZE": "resize", "STATUS": "status", "EPHEMERAL": "ephemeralcontainers", "SCALE": "scale"}
 
 
@@ -42,18 +46,48 @@ def change(
     if refusal is not None:
         return (chain.refused(refusal),)
     if operation == "SCALE":
-        return (PolicyAnswer(Outcome(allowed=True, code=200), after),)
+        return tuple(_scaled(chain, request))
     policy_answers: list[PolicyAnswer] = []
     for session in sessions(chain):
         mutated = once(chain, request, session)
         if isinstance(mutated, PolicyAnswer):
-            policy_answers.append(mutated)
+            policy_answers.extend(unanswered((mutated,), session.dropped))
             continue
         whole, steps, unknown = mutated
         stored = built_in.kept(operation, before, whole)
         admitted = _updates(operation, before, stored, chain)
-        policy_answers.extend(chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown))
+        judged = chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
+        policy_answers.extend(unanswered(judged, session.dropped))
     return distinct(policy_answers)
+
+
+def _scaled(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
+    """Policies see the Scale of both; what mutating ones would do to it is not computed.
+
+    Source: registry/apps/deployment/storage ScaleREST.
+    """
+    seen = structs.replace(request, object=_scale_of(request.object), old=_scale_of(request.old))
+    reviews = [*chain.review(seen)]
+    warnings = tuple(sorted({text for review in reviews for text in review.warnings}))
+    audit = {key: text for review in reviews for key, text in review.audit.items()}
+    unknown = tuple(gap for review in reviews for gap in review.unknown)
+    refusals = [refusal for review in reviews for refusal in review.refusals]
+    for refusal in refusals:
+        yield chain.refused(refusal, warnings, audit=audit, unknown=unknown)
+    if not refusals:
+        yield PolicyAnswer(Outcome(allowed=True, code=200, warnings=warnings), request.object, audit, unknown)
+
+
+def _scale_of(whole: Raw | None) -> Raw | None:
+    if whole is None:
+        return None
+    metadata, spec, status = (whole.get(key) or {} for key in ("metadata", "spec", "status"))
+    kept = {key: metadata[key] for key in _KEPT if metadata.get(key)}
+    replicas = spec.get("replicas", 1)
+    return {
+        "apiVersion": "autoscaling/v1", "kind": SCALE, "metadata": kept, "spec": {"replicas": replicas} if replicas else {},
+        "status": {"replicas": status.get("replicas", 0)},
+    }  # fmt: skip
 
 
 def _updates(operation: str, old: Raw, new: Raw, chain: Chain) -> Callable[[Policies], Sequence[Outcome]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.field_error import FieldError, duplicate, forbidden, invalid, not_supported, required
 from kubectl_kres.admission.base.resource_names import qualified_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cel.base.types import Type
 from kubectl_kres.cel.libraries.strings import go_quoted, trim
 from kubectl_kres.cel.syntax.parse import RESERVED
@@ -31,17 +32,24 @@ _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _MUTATING = ("*", "CONNECT", "CREATE", "UPDATE")
 _MOST_CONDITIONS, _MOST_ANNOTATIONS, _MOST_VALUE = 64, 20, 5 * 1024
+#: How many minor versions back a server can emulate.
+_EMULATED = 3
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
-def errors_of(raw: Raw, minor: int) -> list[FieldError]:
-    """Every fault of a policy or a binding. ``minor``: of the server; what is new in it may not be used yet."""
+def errors_of(raw: Raw, minor: int, server: Server | None = None) -> list[FieldError]:
+    """Every fault of a policy or a binding. ``minor``: of the server; what is new in it may not be used yet.
+
+    ``server``: the one whose words are wanted; None: of the newest version.
+    """
     kind = str(raw.get("kind", ""))
     spec: Raw = raw.get("spec") or {}
     name = str((raw.get("metadata") or {}).get("name", ""))
     if kind.endswith("Binding"):
-        return list(_binding(spec, mutating=kind.startswith("Mutating")))
-    return list(_Policy(spec, name, (1, minor - 1), mutating=kind.startswith("Mutating")).errors())
+        return list(_binding(spec, server or Server(), mutating=kind.startswith("Mutating")))
+    # A server that emulates an older version still takes what the oldest one that it can emulate reads.
+    oldest = server.binary[1] - _EMULATED if server is not None and server.binary is not None else 0
+    return list(_Policy(spec, name, (1, max(minor - 1, oldest)), mutating=kind.startswith("Mutating")).errors())
 
 
 class _Policy:
@@ -344,7 +352,7 @@ def _subresources(resources: Sequence[str], path: str) -> Iterator[FieldError]:
             all_resources.add(sub)
 
 
-def _binding(spec: Raw, *, mutating: bool) -> Iterator[FieldError]:
+def _binding(spec: Raw, server: Server, *, mutating: bool) -> Iterator[FieldError]:
     name = str(spec.get("policyName") or "")
     if not name:
         yield required("spec.policyName", rule=RULE)
@@ -358,7 +366,7 @@ def _binding(spec: Raw, *, mutating: bool) -> Iterator[FieldError]:
         if mutating:
             yield from _mutating_operations(resources, "spec.matchResources")
     if not mutating:
-        yield from _actions(spec.get("validationActions") or (), "spec.validationActions")
+        yield from _actions(spec.get("validationActions") or (), "spec.validationActions", server)
 
 
 def _param_ref(reference: Raw | None, path: str) -> Iterator[FieldError]:
@@ -380,7 +388,7 @@ def _param_ref(reference: Raw | None, path: str) -> Iterator[FieldError]:
         yield not_supported(f"{path}.parameterNotFoundAction", str(action), ("Deny", "Allow"), RULE, in_order=True)
 
 
-def _actions(actions: Sequence[str], path: str) -> Iterator[FieldError]:
+def _actions(actions: Sequence[str], path: str, server: Server) -> Iterator[FieldError]:
     seen: set[str] = set()
     for index, action in enumerate(actions):
         if action not in ("Audit", "Deny", "Warn"):
@@ -395,4 +403,5 @@ def _actions(actions: Sequence[str], path: str) -> Iterator[FieldError]:
         )
         yield invalid(path, list(actions), text, RULE)
     if not seen:
-        yield required(path, "at least one validation action is required", RULE)
+        text = "" if server.behaves("policy/actions-required") else "at least one validation action is required"
+        yield required(path, text, RULE)

@@ -17,7 +17,7 @@ from kubectl_kres.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, 
 from kubectl_kres.cel.evaluation.environment import Environment
 from kubectl_kres.cel.evaluation.evaluate import CompiledExpression, compile_expression
 from kubectl_kres.cel.libraries.kubernetes import authorizer_of, request_check_of
-from kubectl_kres.policies.request import Request
+from kubectl_kres.policies.request import SCALE, Request
 
 Raw = Mapping[str, Any]
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -284,10 +284,13 @@ def names_of(
 
 def _request(request: Request, original: Request) -> dict[str, Any]:
     user = request.user
+    kinds = [{"group": one.group, "version": one.version, "kind": one.kind} for one in (request, original)]
+    if request.subresource == "scale":
+        kinds = [{"group": "autoscaling", "version": "v1", "kind": SCALE}] * 2
     out: dict[str, Any] = {
-        "kind": {"group": request.group, "version": request.version, "kind": request.kind},
+        "kind": kinds[0],
         "resource": {"group": request.group, "version": request.version, "resource": request.resource},
-        "requestKind": {"group": original.group, "version": original.version, "kind": original.kind},
+        "requestKind": kinds[1],
         "requestResource": {"group": original.group, "version": original.version, "resource": original.resource},
         "operation": request.operation,
         "dryRun": request.dry_run,

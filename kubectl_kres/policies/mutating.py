@@ -29,11 +29,8 @@ from kubectl_kres.quantity import Quantity
 
 Raw = Mapping[str, Any]
 RULE = "policy/mutation-failed"
+NO_ANSWER = "policy/no-answer"
 _OPERATIONS = ("CREATE", "UPDATE", "CONNECT")
-
-
-class NoAnswer(Exception):
-    """The server closes the connection without an answer."""
 
 
 class Failed(Exception):
@@ -42,6 +39,10 @@ class Failed(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
+
+
+class _Drops(Exception):
+    """A mutation at which the server closes the connection without an answer."""
 
 
 class _Cannot(Exception):
@@ -101,13 +102,15 @@ class MutationRun:
     def __init__(self, policies: Sequence[Bound], given: Given, server: Server) -> None:
         self.policies, self.given, self.server = policies, given, server
         self.steps: list[Mutation] = []
+        #: At which mutations the server closes the connection; what comes after it is computed without them.
+        self.dropped: list[Finding] = []
         self.again = False
         self._last: Raw | None = None
         self._invoked: set[tuple[str, str, str]] = set()
         self._due: set[tuple[str, str, str]] = set()
 
     def run(self, request: Request, *, reinvoked: bool = False) -> tuple[Raw, Refusal | None]:
-        """The object after the policies, and a refusal. Raises NotComputed, NoAnswer."""
+        """The object after the policies, and a refusal. Raises NotComputed."""
         whole = request.object or {}
         if request.operation not in _OPERATIONS:
             return whole, None
@@ -196,14 +199,27 @@ class MutationRun:
             except _Cannot as error:
                 errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
                 continue
+            except _Drops:
+                self._drop(policy, index)
+                continue
             patched = True
             if after != whole:
                 self.steps.append(Mutation(policy.name, invocation.binding, index, whole, after))
             whole = after
         return whole, patched
 
+    def _drop(self, policy: Policy, index: int) -> None:
+        source = Source("MutatingAdmissionPolicy", policy.name, field=f"spec.mutations[{index}].jsonPatch.expression")
+        text = (
+            f"the server drops the connection: MutatingAdmissionPolicy '{policy.name}' sets a list of Object values by "
+            "JSONPatch, which servers before 1.37 cannot do"
+        )
+        finding = Finding(text, NO_ANSWER, source=source)
+        if finding not in self.dropped:
+            self.dropped.append(finding)
+
     def _mutated(self, invocation: _Invocation, mutation: Raw, request: Request) -> Raw:
-        """Raises _Cannot, Failed, NotComputed, NoAnswer."""
+        """Raises _Cannot, Failed, NotComputed, _Drops."""
         policy = invocation.policy
         is_patch = mutation.get("patchType") == "JSONPatch"
         part = mutation.get("jsonPatch" if is_patch else "applyConfiguration") or {}
@@ -243,7 +259,7 @@ class MutationRun:
         return self._settled(merged)
 
     def _patched(self, whole: Raw, value: Any) -> Raw:
-        operations = [_operation(item) for item in value]
+        operations = [_operation(item, self.server) for item in value]
         try:
             document = json_patch.patched(whole, operations)
         except TestFailed:
@@ -313,8 +329,8 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def _operation(value: Any) -> dict[str, Any]:
-    """One operation of a patch. Raises NoAnswer, _Cannot."""
+def _operation(value: Any, server: Server) -> dict[str, Any]:
+    """One operation of a patch. Raises _Drops, _Cannot."""
     if not isinstance(value, MessageLiteral) or value.name != "JSONPatch":
         raise _Cannot("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch")
     fields = value.fields
@@ -327,8 +343,8 @@ def _operation(value: Any) -> dict[str, Any]:
             mistakes = list(_misnamed(result, (result.name,)))
             if mistakes:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
-        elif _holds_made(result):
-            raise NoAnswer
+        elif _holds_made(result) and not server.behaves("policy/list-of-objects"):
+            raise _Drops
         out["value"] = as_json(result)
     return out
 

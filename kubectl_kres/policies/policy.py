@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.cel.base.state import PER_CALL
 from kubectl_kres.policies.matching import matched, selects
@@ -30,7 +31,7 @@ class Given(Struct, frozen=True):
 
     namespace: Raw | None = None
     params: FindParams = lambda _version, _kind, _namespace, _reference: None
-    version: tuple[int, int] = (1, 36)
+    server: Server = Server()
     most: int = PER_CALL
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.model.kinds import BY_KIND
 
 Raw = Mapping[str, Any]
@@ -15,6 +16,10 @@ POLICY_KINDS = (
     "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding",
 )  # fmt: skip
+
+
+#: What a request to ``/scale`` holds, whatever is scaled.
+SCALE = "Scale"
 
 
 class User(Struct, frozen=True):
@@ -67,7 +72,7 @@ class Request(Struct, frozen=True):
 def creation(raw: Raw, namespace: str, user: User | None = None, *, dry_run: bool = False) -> Request:
     """A CREATE of an object."""
     metadata = raw.get("metadata") or {}
-    name = str(metadata.get("name") or metadata.get("generateName") or "")
+    name = given_name(str(metadata.get("name") or ""), str(metadata.get("generateName") or ""))
     return Request(
         "CREATE",
         str(raw.get("kind", "")),

@@ -9,6 +9,7 @@ from typing import Any
 from kubectl_kres.admission.base.draft import Draft, Slot, draft_pod
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.decode import first_unparsable
+from kubectl_kres.admission.decoding.gated_fields import with_known_strategy
 from kubectl_kres.admission.decoding.mistyped import first_mistyped
 from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.admission.pod.defaulting import default_pod
@@ -35,7 +36,7 @@ def settled(raw: Mapping[str, Any], server: Server) -> Raw:
     whole = defaulted(received(raw))
     if whole.get("kind") != "Pod":
         _canonical_template(whole)
-        return whole
+        return dict(with_known_strategy(whole, server))
     draft = draft_of(whole, server)
     default_pod(draft, ObjectRef("Pod", ""), None)
     return with_draft(whole, draft)

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.cel.libraries.strings import trim
 from kubectl_kres.policies.expressions import (
@@ -31,6 +32,7 @@ Raw = Mapping[str, Any]
 _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
 _MOST_MESSAGE = 5 * 1024
 _MOST_ANNOTATION = 10 * 1024
+_MOST_FAILURES = 50
 RULE = "policy/denied"
 
 
@@ -58,6 +60,7 @@ def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
     warnings: list[str] = []
     audit: dict[str, str] = {}
     unknown: list[str] = []
+    failures: list[Raw] = []
     for policy in policies:
         dispatch = _Dispatch(policy.policy, request, given)
         try:
@@ -69,8 +72,9 @@ def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
         denials.extend(dispatch.denials)
         warnings.extend(dispatch.warnings)
         audit |= dispatch.audit
+        failures += dispatch.failures
     refusals = tuple(_refusal(request, group[0]) for group in denials)
-    return Review(refusals, tuple(warnings), audit, tuple(unknown))
+    return Review(refusals, tuple(warnings), audit | _audited(failures, given.server), tuple(unknown))
 
 
 def _refusal(request: Request, denial: Denial) -> Refusal:
@@ -94,6 +98,7 @@ class _Dispatch:
         self.warnings: list[str] = []
         self.annotations: dict[str, list[str]] = {}
         self.audit: dict[str, str] = {}
+        self.failures: list[dict[str, Any]] = []
         #: Why some of it is not known; what other bindings say stands nevertheless.
         self.unknown: list[str] = []
 
@@ -159,10 +164,18 @@ class _Dispatch:
             "message": decision.message, "policy": (binding.get("spec") or {}).get("policyName", ""),
             "binding": name_of(binding), "expressionIndex": decision.index, "validationActions": list(actions),
         }  # fmt: skip
-        text = json.dumps([failure], separators=(",", ":"), ensure_ascii=False)
-        for char, escaped in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
-            text = text.replace(char, escaped)
-        self.audit.setdefault("validation.policy.admission.k8s.io/validation_failure", text)
+        self.failures.append(failure)
+
+
+def _audited(failures: Sequence[Raw], server: Server) -> dict[str, str]:
+    """The annotation of what failed: up to 1.36 the first failure alone, since then up to 50."""
+    if not failures:
+        return {}
+    told = failures[:_MOST_FAILURES] if server.behaves("policy/every-audit-failure") else failures[:1]
+    text = json.dumps(list(told), separators=(",", ":"), ensure_ascii=False)
+    for char, escaped in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+        text = text.replace(char, escaped)
+    return {"validation.policy.admission.k8s.io/validation_failure": text}
 
 
 def _versioned(seen: Request, original: Request) -> Request:

@@ -54,7 +54,7 @@ def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:
 def _conditions(webhook: Raw, request: Request, given: Given) -> Iterator[bool]:
     """Whether the conditions let it be asked; one that is not computed does. Source: webhook/matchconditions."""
     spec = {"matchConditions": webhook.get("matchConditions"), "failurePolicy": webhook.get("failurePolicy") or "Fail"}
-    policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, given.version)
+    policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, given.server.version)
     try:
         yield policy.holds(request, request, None, given)
     except (ConfigurationError, NotComputed):

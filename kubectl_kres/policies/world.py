@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.versions import NEWEST, Version
 from kubectl_kres.cel.base.state import PER_CALL
 from kubectl_kres.policies import service_account
 from kubectl_kres.policies.policy import Bound, FindParams, bound
@@ -66,7 +67,7 @@ def world_of(
     user: User | None = None,
     pods: Sequence[Raw] = (),
     most: int = PER_CALL,
-    version: tuple[int, int] = (1, 36),
+    version: Version = NEWEST,
 ) -> PolicyObjects:
     """From policies and their bindings as read."""
     return PolicyObjects(

@@ -50,6 +50,10 @@ POLICY_RULES: Mapping[str, CataloguedRule] = {
         f"{_VALIDATING}/validator.go",
     ),
     "policy/mutated": CataloguedRule("A MutatingAdmissionPolicy set the value.", f"{_MUTATING}/dispatcher.go"),
+    "policy/no-answer": CataloguedRule(
+        "Before 1.37 the server drops the connection where a JSONPatch of a policy sets a list of Object values.",
+        "apiserver/pkg/cel/mutation/dynamic/objects.go",
+    ),
     "policy/mutation-failed": CataloguedRule(
         "A mutation of a MutatingAdmissionPolicy that fails on errors cannot be carried out.",
         f"{_MUTATING}/dispatcher.go",

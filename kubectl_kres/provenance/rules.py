@@ -47,13 +47,25 @@ RULES: Mapping[str, CataloguedRule] = {
         "A container's limit without a request becomes the request, too.", _DEFAULTS
     ),
     "pod-level/request-from-containers": CataloguedRule(
-        "With pod-level limits, a missing pod-level request is the sum of the containers' requests.", _DEFAULTS, _LEVEL
+        "With pod-level limits, from 1.37 on with any pod-level value, a missing request is the containers' sum.",
+        _DEFAULTS,
+        _LEVEL,
     ),
     "pod-level/request-from-limit": CataloguedRule(
         "A pod-level limit without any request becomes the request.", _DEFAULTS, _LEVEL
     ),
     "pod-level/hugepages-limit": CataloguedRule(
         "A pod-level stanza takes the huge page limits of the containers.", _DEFAULTS, _LEVEL
+    ),
+    "pod-level/limit-from-containers": CataloguedRule(
+        "From 1.37 on, a pod-level request without a limit gets the containers' limits as its limit, if all have one.",
+        "pkg/api/pod/util.go",
+        "PodLevelResourcesFixDefaulting",
+    ),
+    "pod-level/limit-from-request": CataloguedRule(
+        "From 1.37 on, that limit is the pod-level request where the containers' limits are less.",
+        "pkg/api/pod/util.go",
+        "PodLevelResourcesFixDefaulting",
     ),
     "pod-level/dropped": CataloguedRule(
         "With the feature gate PodLevelResources off, spec.resources is dropped without a word.", "pkg/api/pod/util.go"
@@ -117,6 +129,10 @@ RULES: Mapping[str, CataloguedRule] = {
     ),
     "validation/placing": CataloguedRule(
         "Selectors, affinities, tolerations and spread constraints can be understood.", _VALIDATION
+    ),
+    "validation/autoscaler": CataloguedRule(
+        "The bounds of a HorizontalPodAutoscaler are positive and in order; minReplicas may be 0 from 1.37 on.",
+        "pkg/apis/autoscaling/validation/validation.go",
     ),
     "validation/pod": CataloguedRule("Addresses, gates and annotations of a pod are such as it takes.", _VALIDATION),
     "validation/job": CataloguedRule(

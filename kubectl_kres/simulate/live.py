@@ -241,7 +241,7 @@ class _Reading:
                 rejected = _rejected(raw)
                 if rejected:
                     self.tables.reject(template, rejected)
-                fresh = started(raw, template)
+                fresh = started(raw, template, self.tables.server)
                 yield key, self._filled(key, fresh, raw, sets[key])
 
     def _filled(self, key: Key, fresh: WorkloadState, raw: Raw, sets: list[Workload]) -> WorkloadState:

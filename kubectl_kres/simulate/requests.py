@@ -255,8 +255,8 @@ class Requests:
         template = self.tables.template_of(raw, whole=whole)
         place = state.workloads.place(key)
         if place is None:
-            return state._replace(workloads=state.workloads.with_new(key, started(raw, template)))
-        return state.having(place, changed(state.workloads[place][1], raw, template))
+            return state._replace(workloads=state.workloads.with_new(key, started(raw, template, self.tables.server)))
+        return state.having(place, changed(state.workloads[place][1], raw, template, self.tables.server))
 
     def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
         world = self.tables.worlds[state.world]

@@ -85,7 +85,8 @@ class Replica(NamedTuple):
 
 class StatefulSetState(NamedTuple):
     """A StatefulSet. ``current`` is the template that ordinals below the partition keep; ``claims`` are the names of
-    its volume claim templates. ``unavailable``: so many pods an update takes down at once.
+    its volume claim templates. ``unavailable``: so many pods an update takes down at once; None: the server has no such
+    setting, and takes down one after the other.
     """
 
     name: str
@@ -96,7 +97,7 @@ class StatefulSetState(NamedTuple):
     parallel: bool = False
     partition: int = 0
     on_delete: bool = False
-    unavailable: int = 1
+    unavailable: int | None = None
     claims: tuple[str, ...] = ()
     pods: tuple[Replica, ...] = ()
 

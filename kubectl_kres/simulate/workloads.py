@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.simulate.controllers.deployment import fenceposts
 from kubectl_kres.simulate.state import (
@@ -26,11 +27,11 @@ def _map(raw: Any, *path: str) -> Mapping[str, Any]:
     return raw if isinstance(raw, Mapping) else {}
 
 
-def started(raw: Raw, template: int) -> WorkloadState:
+def started(raw: Raw, template: int, server: Server) -> WorkloadState:
     """A workload that was just created and has no pods."""
     kind, spec = str(raw.get("kind")), _map(raw, "spec")
     if kind == "StatefulSet":
-        return _stateful_set(raw, spec, template)
+        return _stateful_set(raw, spec, template, server)
     if kind == "Job":
         parallelism = _number(spec.get("parallelism"), 1)
         completions = spec.get("completions")
@@ -55,12 +56,11 @@ def _fenceposts(spec: Raw, replicas: int) -> tuple[int, int]:
     return fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), replicas)
 
 
-def _stateful_set(raw: Raw, spec: Raw, template: int) -> StatefulSetState:
+def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> StatefulSetState:
     strategy = _map(spec, "updateStrategy")
     rolling = _map(strategy, "rollingUpdate")
     claims = tuple(str(_map(claim, "metadata").get("name", "")) for claim in spec.get("volumeClaimTemplates") or ())
     replicas = _number(spec.get("replicas"), 1)
-    down = rolling.get("maxUnavailable")
     return StatefulSetState(
         str(_map(raw, "metadata").get("name", "")),
         template,
@@ -70,14 +70,19 @@ def _stateful_set(raw: Raw, spec: Raw, template: int) -> StatefulSetState:
         spec.get("podManagementPolicy") == "Parallel",
         _number(rolling.get("partition"), 0),
         strategy.get("type") == "OnDelete",
-        max(1, fenceposts(0, down, replicas)[1]) if down is not None else 1,
+        _at_once(rolling.get("maxUnavailable"), replicas) if server.on("MaxUnavailableStatefulSet") else None,
         claims,
     )
 
 
-def changed(state: WorkloadState, raw: Raw, template: int) -> WorkloadState:
+def _at_once(share: Any, replicas: int) -> int:
+    """How many pods may be away at once. Source: stateful_set_utils.go getStatefulSetMaxUnavailable."""
+    return 1 if share is None else max(1, share if isinstance(share, int) else fenceposts(0, share, replicas)[1])
+
+
+def changed(state: WorkloadState, raw: Raw, template: int, server: Server) -> WorkloadState:
     """The workload after its object was updated: pods stay, what is wanted is new."""
-    new = started(raw, template)
+    new = started(raw, template, server)
     match new, state:
         case DeploymentState(), DeploymentState():
             return new._replace(sets=state.sets)

@@ -61,7 +61,7 @@ def container(name: str = "c", requests: Any = None, limits: Any = None, **more:
 
 
 def draft(*containers: dict[str, Any], **spec: Any) -> Draft:
-    found = draft_pod(msgspec.convert({"spec": {"containers": containers, **spec}}, Pod), Server())
+    found = draft_pod(msgspec.convert({"spec": {"containers": containers, **spec}}, Pod), Server((1, 36)))
     default_pod(found, ObjectRef("Pod", "p"), None)
     return found
 

@@ -377,7 +377,7 @@ def text(cgroup: Cgroup) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_worked_out_by_hand(name: str):
     of, machine, qos, expected = CASES[name]
-    draft = draft_pod(msgspec.convert({"spec": of}, Pod), Server())
+    draft = draft_pod(msgspec.convert({"spec": of}, Pod), Server((1, 36)))
     default_pod(draft, ObjectRef("Pod", "p"), None)
     found = Machine(**machine)
     pod = pod_of(cgroups(draft, class_of(draft), found, uid="1-2"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, values
 
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.provenance.journal import Set
 
 
@@ -81,7 +82,7 @@ from kubectl_kres.provenance.journal import Set
     ],
 )
 def test_what_is_filled(given, expected):
-    assert values(one(given)) == expected
+    assert values(one(given, server=Server((1, 36)))) == expected
 
 
 def test_limits_from_a_limit_range_make_no_request():
@@ -95,7 +96,7 @@ def test_limits_from_a_limit_range_make_no_request():
 def test_read_back_lifts_what_no_check_has_seen():
     """Requests from a LimitRange show at the pod level; quota and class did not see them there."""
     ranges = [limit_range("defaults", {"defaultRequest": {"memory": "128Mi"}})]
-    outcome = one(pod(container(), resources={"limits": {"cpu": "800m"}}), policies(ranges))
+    outcome = one(pod(container(), resources={"limits": {"cpu": "800m"}}), policies(ranges), Server((1, 36)))
     assert outcome.object["spec"]["resources"]["requests"] == {"cpu": "800m", "memory": "128Mi"}
     last = outcome.journal[-1]
     assert isinstance(last, Set)

@@ -119,7 +119,7 @@ def test_refused(sent: dict[str, Any], code: int, message: str) -> None:
 
 def test_a_claim_overlaps_with_each_of_its_requests() -> None:
     sent = claims("fast/a", "fast/b", "fast", "fast", resourceClaims=DECLARED)
-    (outcome,) = create(sent, policies_of([], []), Server())
+    (outcome,) = create(sent, policies_of([], []), Server((1, 36)))
     path = "spec.containers[0].resources.claims"
     assert [cause.field for cause in outcome.causes] == [f"{path}[2]", f"{path}[2]", f"{path}[3]"]
     assert {cause.message for cause in outcome.causes} == {'Duplicate value: "fast"'}

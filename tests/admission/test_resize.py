@@ -16,7 +16,7 @@ from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.provenance.journal import Assume
 
-SERVER = Server()
+SERVER = Server((1, 36))
 ONLY = "spec: Forbidden: only cpu and memory resources are mutable"
 CLASS = "Pod QOS Class may not change as a result of resizing"
 

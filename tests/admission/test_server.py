@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.base.server import GATES, LimitedResource, Server
+from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.admission.base.versions import nearest
 from kubectl_kres.admission.pod.aggregate import of_pod
+from kubectl_kres.versions.gates import GATES
 
 BOUNDS = limit_range("bounds", {"max": {"cpu": "1"}})
 FULL = quota("full", {"pods": "0"})
@@ -71,11 +72,19 @@ def test_a_pod_level_that_is_dropped_is_recorded():
 
 @pytest.mark.parametrize("gate", GATES)
 def test_a_gate_is_off_before_it_exists_and_has_a_default_later(gate):
-    exists, default = GATES[gate]
-    assert not Server((1, exists - 1), {gate: True}).on(gate)
-    assert Server((1, exists), {gate: True}).on(gate)
-    assert Server((1, default)).on(gate)
-    assert exists == default or not Server((1, default - 1)).on(gate)
+    known = GATES[gate]
+    assert not Server((1, known.exists - 1), {gate: True}).on(gate)
+    assert Server((1, known.exists), {gate: True}).on(gate)
+    assert Server((1, known.on)).on(gate)
+    assert known.exists == known.on or not Server((1, known.on - 1)).on(gate)
+    if known.locked is not None:
+        assert Server((1, known.locked), {gate: False}).on(gate)
+    assert known.locked is None or not Server((1, known.locked - 1), {gate: False}).on(gate)
+
+
+def test_a_gate_is_off_without_what_it_needs():
+    server = Server((1, 37), {"PodLevelResources": False, "PodLevelResourcesFixDefaulting": True})
+    assert not server.on("PodLevelResourcesFixDefaulting")
 
 
 @pytest.mark.parametrize(
@@ -85,9 +94,9 @@ def test_a_gate_is_off_before_it_exists_and_has_a_default_later(gate):
         ("1.27", (1, 27), False),
         ("v1.36.3+k3s1", (1, 36), False),
         ("v1.26.0", (1, 27), True),
-        ("v1.41.0", (1, 36), True),
-        ("", (1, 36), True),
-        ("latest", (1, 36), True),
+        ("v1.41.0", (1, 37), True),
+        ("", (1, 37), True),
+        ("latest", (1, 37), True),
     ],
 )
 def test_the_nearest_version_is_used_and_said(text, used, supposed):

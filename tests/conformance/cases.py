@@ -17,22 +17,30 @@ SYSTEMS = ("admission", "tekton", "tekton-live", "capsule", "changes", "policies
 #: The copy in this repository, whatever KRES_VECTORS says.
 OWN = Path(__file__).parents[1] / "vectors"
 
+#: Beside a folder of recordings: what a newer version answers otherwise, by the end of the folder's name.
+NEWER = ("1.37",)
+
 #: Floats stay as the text they were written in: 1.0 and 1 are different quantities to a server that echoes them.
 _DECODER = msgspec.json.Decoder(float_hook=str)
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One case: ``data`` as recorded, ``file`` what stands around the cases of its topic."""
+    """One case: ``data`` as recorded, ``file`` what stands around the cases of its topic.
+
+    ``version``: of the server, where it stands in a folder of its own.
+    """
 
     system: str
     topic: str
     data: Mapping[str, Any]
     file: Mapping[str, Any]
+    version: str = ""
 
     @property
     def id(self) -> str:
-        return f"{self.system}/{self.topic}/{self.data['name']}"
+        newer = f"@{self.version}" if self.version else ""
+        return f"{self.system}{newer}/{self.topic}/{self.data['name']}"
 
 
 def folder() -> Path:
@@ -43,12 +51,19 @@ def folder() -> Path:
     return chosen
 
 
+def beside(root: Path, version: str) -> Path:
+    """The folder of a newer version's recordings; without a version the folder itself."""
+    return root.with_name(f"{root.name}-{version}") if version else root
+
+
 @functools.cache
 def cases(system: str, root: Path | None = None) -> tuple[Case, ...]:
     """All cases of a system, by file name and then as recorded; of the chosen recordings unless ``root`` says which."""
+    chosen = root or folder()
     return tuple(
-        Case(system, path.stem, data, file)
-        for path in sorted(((root or folder()) / system).glob("*.json"))
+        Case(system, path.stem, data, file, version)
+        for version in ("", *NEWER)
+        for path in sorted((beside(chosen, version) / system).glob("*.json"))
         for file in [_DECODER.decode(path.read_bytes())]
         for data in file["cases"]
     )

@@ -61,7 +61,7 @@ def possible(case: Data, file: Data) -> tuple[PolicyAnswer, ...]:
     by_kind: dict[str, list[Data]] = {}
     for item in given:
         by_kind.setdefault(item["kind"], []).append(item)
-    world = _world(request, by_kind, file["server"])
+    world = _world(request, by_kind, file["server"], server.version)
     namespace = ABSENT if "inNamespace" in request else NAMESPACE
     policies = policies_of(
         *(
@@ -93,7 +93,7 @@ def _stored(item: Data, request: Data, given: Sequence[Data]) -> dict[str, Any]:
     return copy.deepcopy(old)
 
 
-def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data) -> PolicyObjects:
+def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data, version: tuple[int, int]) -> PolicyObjects:
     def params(version: str, kind: str, namespace: str, _reference: Data | None) -> list[Data] | None:
         if (version, kind) not in KNOWN_PARAMS:
             return None
@@ -112,6 +112,7 @@ def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data) -> 
         (by_kind.get("ValidatingAdmissionPolicy", ()), by_kind.get("ValidatingAdmissionPolicyBinding", ())),
         (by_kind.get("MutatingAdmissionPolicy", ()), by_kind.get("MutatingAdmissionPolicyBinding", ())),
         params=params,
+        version=version,
         user=ADMIN if user is None else User(user["user"], (*user.get("groups", ()), "system:authenticated")),
         pods=[defaulted(pod) for pod in by_kind.get("Pod", ())],
     )

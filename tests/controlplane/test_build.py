@@ -10,7 +10,7 @@ import build
 import pytest
 
 ALL = [binary.name for binary in build.BINARIES]
-CONTROLPLANE = ALL[:3]
+CONTROLPLANE = ALL[:4]
 GO = """
 case "$1" in
 version) echo "go version {version} linux/amd64" ;;
@@ -18,7 +18,7 @@ build)
   [ "$GOTOOLCHAIN" = local ] || exit 9
   echo "$PWD $*" >>{log}
   while [ "$1" != -o ]; do shift; done
-  printf '#!/bin/sh\\necho Kubernetes v1.36.3\\n' >"$2"
+  printf '#!/bin/sh\\necho Kubernetes v1.37.2\\n' >"$2"
   chmod +x "$2"
   {then} ;;
 esac
@@ -38,7 +38,7 @@ class Machine:
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
 
-    def asset(self, *names: str, version: str = "Kubernetes v1.36.3") -> None:
+    def asset(self, *names: str, version: str = "Kubernetes v1.37.2") -> None:
         self.env["KUBEBUILDER_ASSETS"] = str(self.assets)
         for name in names:
             self.program(self.assets / name, f"echo {version}")
@@ -77,7 +77,7 @@ def test_builds_all_once(machine: Machine) -> None:
     code, folder, progress = machine.run()
     assert (code, machine.built(), names(folder)) == (0, ALL, sorted(ALL))
     assert Path(folder).is_relative_to(machine.env["XDG_CACHE_HOME"])
-    assert "about 4:50" in progress
+    assert "about 5:20" in progress
     assert "kubectl: built in 0:00" in progress
     assert machine.run() == (0, folder, "")
     assert machine.built() == ALL
@@ -90,7 +90,7 @@ def test_builds_from_the_pinned_modules(machine: Machine) -> None:
     assert etcd.startswith(f"{build.HERE / 'etcd'} build ")
     assert server.startswith(f"{build.HERE / 'kubernetes'} build ")
     assert " -mod=readonly " in server
-    assert "-X k8s.io/component-base/version.gitVersion=v1.36.3 " in server
+    assert "-X k8s.io/component-base/version.gitVersion=v1.37.2 " in server
 
 
 def test_two_runs_build_once(machine: Machine) -> None:
@@ -117,7 +117,7 @@ def test_what_assets_lack_is_built(machine: Machine) -> None:
     machine.asset("etcd", "kube-apiserver", "kubectl")
     machine.go()
     code, folder, _ = machine.run()
-    assert (code, machine.built(), names(folder)) == (0, ["kube-controller-manager"], sorted(ALL))
+    assert (code, machine.built(), names(folder)) == (0, ["kube-controller-manager", "kube-scheduler"], sorted(ALL))
     assert (Path(folder) / "etcd").readlink() == machine.assets / "etcd"
     assert machine.run() == (0, folder, "")
 
@@ -125,17 +125,18 @@ def test_what_assets_lack_is_built(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        ("Kubernetes v1.31.0", "is v1.31.0, not v1.36.3: not used (KRES_ANY_ASSETS=1 takes it)"),
-        ("", "is of no version, not v1.36.3: not used"),
-        ("; exit 1", "is not able to run (CalledProcessError), not v1.36.3: not used"),
+        ("Kubernetes v1.31.0", "is v1.31.0, not v1.37.2: not used (KRES_ANY_ASSETS=1 takes it)"),
+        ("", "is of no version, not v1.37.2: not used"),
+        ("; exit 1", "is not able to run (CalledProcessError), not v1.37.2: not used"),
     ],
 )
 def test_another_version_is_refused(machine: Machine, version: str, said: str) -> None:
     machine.asset(*ALL, version=version)
     code, reason, progress = machine.run()
-    assert (code, progress.count("not used")) == (3, 2)
+    assert (code, progress.count("not used")) == (3, 3)
     assert f"kube-apiserver {said}" in progress
-    assert reason.startswith("no kube-apiserver, kube-controller-manager in KUBEBUILDER_ASSETS and no Go >= 1.26")
+    lacking = "kube-apiserver, kube-controller-manager, kube-scheduler"
+    assert reason.startswith(f"no {lacking} in KUBEBUILDER_ASSETS and no Go >= 1.26")
     machine.env["KRES_ANY_ASSETS"] = "1"
     assert machine.run() == (0, str(machine.assets), "")
 

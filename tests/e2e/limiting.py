@@ -9,7 +9,16 @@ from typing import NamedTuple
 from controlplane import ControlPlane
 from e2e.generate import LIMITED
 
-GATES = {"PodLevelResources": False, "InPlacePodLevelResourcesVerticalScaling": False}
+#: A server does not start with one of them alone.
+GATES = dict.fromkeys(
+    (
+        "PodLevelResources",
+        "InPlacePodLevelResourcesVerticalScaling",
+        "PodLevelResourcesFixDefaulting",
+        "PodLevelResourcesFixKubeletQOSClass",
+    ),
+    False,
+)
 
 
 class Limiting(NamedTuple):

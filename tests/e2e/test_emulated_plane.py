@@ -29,7 +29,7 @@ pytestmark = pytest.mark.e2e
 COUNT = int(os.environ.get("KRES_CASES") or 120)
 
 
-@pytest.fixture(scope="module", params=["1.33", "1.34"])
+@pytest.fixture(scope="module", params=["1.34", "1.36"])
 def emulating(assets: Path, request: pytest.FixtureRequest) -> Iterator[tuple[ControlPlane, str]]:
     options: dict[str, Any] = {"controllers": BASIC_CONTROLLERS, "controller_args": STILL}
     with ControlPlane(assets, apiserver_args=[f"--emulated-version={request.param}"], **options) as plane:
@@ -39,7 +39,7 @@ def emulating(assets: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Co
 def server(version: str) -> Server:
     found = parse(version)
     assert found is not None
-    return Server(version=found, disabled_plugins=frozenset({"ServiceAccount"}))
+    return Server(version=found, disabled_plugins=frozenset({"ServiceAccount"}), binary=Server().version)
 
 
 def test_the_version_that_rules_follow(emulating: tuple[ControlPlane, str], kubectl: Path, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.e2e
 FULL = int(os.environ.get("KRES_POLICIES") or 0)
 GROUPS, PODS, EACH = FULL or 90, 24, 4 if FULL else 3
 SECURED = 400 if FULL else 160
-OLDER = ("1.33", "1.34", "1.35") if FULL else ()
+OLDER = ("1.34", "1.35", "1.36") if FULL else ()
 LIMITS = {
     "kind": "LimitRange", "metadata": {"name": "defaults"},
     "spec": {"limits": [{
@@ -65,7 +65,8 @@ def deciding(assets: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Aski
     arguments = [f"--emulated-version={version}"] if version else []
     gates = (1, int(version.partition(".")[2])) if version else Server().version
     with ControlPlane(assets, controllers=(), apiserver_args=arguments) as plane, Asking(plane) as asking:
-        yield asking, Server(version=gates, disabled_plugins=frozenset({"ServiceAccount"}))
+        own = Server().version if version else None
+        yield asking, Server(version=gates, disabled_plugins=frozenset({"ServiceAccount"}), binary=own)
 
 
 def space(asking: Asking, **labels: str) -> str:
@@ -90,9 +91,6 @@ def judged(request: pytest.FixtureRequest, what: str, runs: list[PolicyRun]) -> 
 def test_policies(deciding: tuple[Asking, Server], request: pytest.FixtureRequest) -> None:
     asking, server = deciding
     groups = list(policy_generate.groups(SEED, GROUPS))
-    if server.version == (1, 33):
-        # A server of 1.36 that emulates 1.33 has a function that a server of 1.33 takes in no new policy.
-        groups = [(name, objects) for name, objects in groups if "emver(" not in str(objects)]
     pods = policy_generate.asked(SEED, PODS)
     plain = PolicyRun(asking, server, space(asking))
     name = space(asking)
@@ -123,7 +121,6 @@ def test_pod_security(deciding: tuple[Asking, Server], request: pytest.FixtureRe
         runs.append(run)
     texts = [text for run in runs for text in run.messages]
     said = {control for control in CONTROLS if any(control in text for text in texts)}
-    newer = () if server.version >= (1, 34) else ("probe or lifecycle host",)
-    assert [control for control in CONTROLS if control not in (*newer, *said)] == []
+    assert [control for control in CONTROLS if control not in said] == []
     assert sum(run.counts["pod 201"] for run in runs[:2]) >= SECURED // 4
     judged(request, f"Pod Security on {'.'.join(map(str, server.version))}", runs)

@@ -80,7 +80,7 @@ def test_sums_are_those_of_the_pods(found):
             continue
         draft = draft_pod(one, SERVER)
         classes[space, class_of(draft)] += 1
-        for name, quantity in stored_pod_usage(one, draft, SERVER).items():
+        for name, quantity in stored_pod_usage(one, draft).items():
             usage[space, name] = usage.get((space, name), 0) + quantity.nano
     *spaces, total = adding.sums()
     assert total.total

@@ -57,14 +57,20 @@ class Slot:
 
 
 class Draft:
-    """The quantities of a pod. ``pod`` is None without a pod-level stanza or where the gate drops it."""
+    """The quantities of a pod, as ``server`` reads it. ``pod`` is None without a stanza or where the gate drops it."""
 
-    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "priority_class", "spec")
+    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "priority_class", "server", "spec")
 
     def __init__(
-        self, spec: PodSpec, containers: list[Slot], inits: list[Slot], pod: Slot | None, overhead: Quantities
+        self,
+        spec: PodSpec,
+        containers: list[Slot],
+        inits: list[Slot],
+        pod: Slot | None,
+        overhead: Quantities,
+        server: Server,
     ) -> None:
-        self.spec = spec
+        self.spec, self.server = spec, server
         self.containers, self.inits, self.pod, self.overhead = containers, inits, pod, overhead
         self.annotation: str | None = None
         self.priority_class = spec.priority_class_name
@@ -83,6 +89,7 @@ class Draft:
             [slot.copy() for slot in self.inits],
             self.pod and self.pod.copy(),
             dict(self.overhead),
+            self.server,
         )
         twin.annotation = self.annotation
         return twin
@@ -179,7 +186,7 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
         if not server.on("PodLevelResources"):
             _drop(level, journal)
             level = None
-    return Draft(spec, containers, inits, level, parse_list(spec.overhead, "spec.overhead", journal, from_json))
+    return Draft(spec, containers, inits, level, parse_list(spec.overhead, "spec.overhead", journal, from_json), server)
 
 
 def _drop(slot: Slot, journal: list[Entry] | None) -> None:

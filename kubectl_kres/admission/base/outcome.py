@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.field_error import FieldError, joined
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.field_path import FieldPath
 from kubectl_kres.provenance.journal import Journal, Source
 
@@ -116,11 +117,15 @@ def bad_request(kind: str, version: str, finding: Finding) -> Refusal:
     return Refusal(400, "BadRequest", message, (finding,))
 
 
-def invalid_object(kind: str, name: str, errors: Sequence[FieldError]) -> Refusal:
-    """422 with all errors; equal texts once in the message, each among the causes."""
-    causes = sorted(
-        (StatusCause(e.field, e.reason, e.text) for e in errors), key=lambda cause: (cause.field, cause.message)
-    )
+def invalid_object(kind: str, name: str, errors: Sequence[FieldError], server: Server | None = None) -> Refusal:
+    """422 with all errors; equal texts once in the message, before 1.37 each among the causes.
+
+    ``server`` None: one of the newest version.
+    """
+    causes = [StatusCause(e.field, e.reason, e.text) for e in errors]
+    if (server or Server()).behaves("validation/causes-once"):
+        causes = list(dict.fromkeys(causes))
+    causes.sort(key=lambda cause: (cause.field, cause.message))
     findings = tuple(Finding(str(e), e.rule, e.field, e.resource, asked=e.value, limit=e.bound) for e in errors)
     message = f'{kind} "{name}" is invalid: {joined(finding.text for finding in findings)}'
     return Refusal(422, "Invalid", message, findings, tuple(causes))

@@ -8,34 +8,11 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import NEWEST, Version
 from kubectl_kres.model.policy import ScopedRequirement
-
-#: Gate to the minor versions from which it exists and from which it is on by default (kube_features.go at v1.36.3).
-GATES: Mapping[str, tuple[int, int]] = {
-    "SidecarContainers": (28, 29),
-    "InPlacePodVerticalScaling": (27, 33),
-    "InPlacePodVerticalScalingInitContainers": (36, 36),
-    "PodLevelResources": (32, 34),
-    "InPlacePodLevelResourcesVerticalScaling": (35, 36),
-    "NodeDeclaredFeatures": (35, 36),
-    "ContainerRestartRules": (34, 35),
-    "VolumeAttributesClass": (29, 34),
-    "DynamicResourceAllocation": (26, 34),
-    "DRAExtendedResource": (34, 36),
-    "RecoverVolumeExpansionFailure": (23, 32),
-    "RelaxedEnvironmentVariableValidation": (30, 32),
-    "RelaxedDNSSearchValidation": (32, 33),
-    "PodLifecycleSleepActionAllowZero": (32, 33),
-    "EnvFiles": (34, 35),
-    "ImageVolume": (31, 35),
-    "HostnameOverride": (34, 35),
-    "MatchLabelKeysInPodTopologySpreadSelectorMerge": (34, 34),
-    "StrictIPCIDRValidation": (33, 36),
-    "RelaxedServiceNameValidation": (34, 36),
-    "RestartAllContainersOnContainerExits": (35, 36),
-}
+from kubectl_kres.versions.changes import CHANGES
+from kubectl_kres.versions.gates import GATES
 
 #: Gates that can no longer be switched off, from this minor version on.
-LOCKED: Mapping[str, int] = {"SidecarContainers": 33}
+LOCKED: Mapping[str, int] = {name: gate.locked for name, gate in GATES.items() if gate.locked is not None}
 
 
 class LimitedResource(Struct, frozen=True, rename="camel"):
@@ -48,19 +25,33 @@ class LimitedResource(Struct, frozen=True, rename="camel"):
 
 
 class Server(Struct, frozen=True):
-    """Version and configuration. Gates that are not named have the version's default."""
+    """Version and configuration. Gates that are not named have the version's default.
+
+    ``binary``: the version of the program where it emulates another one, which is ``version``. ``without``: changes of
+    ``kubectl_kres.versions`` that it is to do without, so that the cause of a difference can be found.
+    """
 
     version: Version = NEWEST
     gates: Mapping[str, bool] = {}
     limited_resources: tuple[LimitedResource, ...] = ()
     disabled_plugins: frozenset[str] = frozenset()
+    binary: Version | None = None
+    without: frozenset[str] = frozenset()
 
     def on(self, gate: str) -> bool:
         """Whether a gate is on: as configured if the version knows it, else the version's default."""
-        exists, default = GATES[gate]
-        minor = self.version[1]
-        if minor < exists:
+        known, minor = GATES[gate], self.version[1]
+        if minor < known.exists or not all(self.on(other) for other in known.needs):
             return False
-        if minor >= LOCKED.get(gate, 999):
+        if known.locked is not None and minor >= known.locked:
             return True
-        return self.gates.get(gate, minor >= default)
+        return self.gates.get(gate, known.on is not None and minor >= known.on)
+
+    def behaves(self, change: str) -> bool:
+        """Whether it does what ``CHANGES`` of ``kubectl_kres.versions`` names: by its gate, else by its version."""
+        known = CHANGES[change]
+        if change in self.without:
+            return False
+        if known.gate:
+            return self.on(known.gate)
+        return (self.version if known.emulated else self.binary or self.version)[1] >= known.minor

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-Version = tuple[int, int]
+from kubectl_kres.versions.changes import AREAS
+from kubectl_kres.versions.changes import Version as Version  # noqa: PLC0414, passed on
 
 OLDEST: Version = (1, 27)
-NEWEST: Version = (1, 36)
+NEWEST: Version = (1, 37)
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\D.*)?")
 _EMULATED = re.compile(r".* \(emulates (\d{1,4}\.\d{1,4})\)")
@@ -28,10 +29,23 @@ def nearest(text: str) -> tuple[Version, str]:
     asked = parse(text)
     if asked is None:
         return NEWEST, f"the server's version is not known: the rules of Kubernetes {shown(NEWEST)} are used"
-    if OLDEST <= asked <= NEWEST:
-        return asked, ""
+    return max(OLDEST, min(NEWEST, asked)), beyond_rules(text)
+
+
+def beyond_rules(text: str) -> str:
+    """What is said of answers for a server older or newer than the rules; empty for any other one."""
+    asked = parse(text)
+    if asked is None or OLDEST <= asked <= NEWEST:
+        return ""
     age, used = ("older", OLDEST) if asked < OLDEST else ("newer", NEWEST)
-    return used, f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+    text = f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+    return f"{text}; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
+
+
+def binary(text: str) -> Version | None:
+    """Of a server that emulates another version its own, as far as rules of it are known; None for any other one."""
+    emulated, own = _EMULATED.fullmatch(text), _VERSION.fullmatch(text.partition(" ")[0])
+    return min(NEWEST, (int(own[1]), int(own[2]))) if emulated and own else None
 
 
 def emulating(git_version: str, major: str, minor: str) -> str:

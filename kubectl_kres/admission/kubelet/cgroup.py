@@ -17,10 +17,13 @@ from kubectl_kres.admission.kubelet.cgroup_files import (
     CgroupAmounts,
     CgroupFileValue,
     Machine,
+    as_shipped,
     container_memory,
     files,
+    pod_memory,
     protected,
     swap,
+    unprotected,
 )
 from kubectl_kres.admission.kubelet.kernel import MIN_SHARES, PAUSE, cgroup_path, oom_score, page_size, quota, shares
 from kubectl_kres.admission.pod.aggregate import add_into, of_pod
@@ -54,13 +57,15 @@ def cgroups(draft: Draft, qos_class: str, machine: Machine, *, uid: str = "UID")
 
     Source: kubelet/cm/pod_container_manager_linux.go GetPodContainerName.
     """
+    machine = as_shipped(machine, draft.server)
     parts = ["kubepods"]
     tier = qos_class.lower() if qos_class in {"Burstable", "BestEffort"} else ""
     pod = _pod(draft, qos_class, machine, [*parts, *([tier] if tier else []), f"pod{uid}"])
     if tier:
         parts.append(tier)
         pod = Cgroup("qos", cgroup_path(parts, machine.driver), tier, tuple(_tier(qos_class, machine)), (pod,))
-    return Cgroup("node", cgroup_path(["kubepods"], machine.driver), "kubepods", (), (pod,))
+    reset = tuple(unprotected(("memory.min", "memory.low"), machine))
+    return Cgroup("node", cgroup_path(["kubepods"], machine.driver), "kubepods", reset, (pod,))
 
 
 def _tier(qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
@@ -70,6 +75,7 @@ def _tier(qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
     else:
         known = None if machine.burstable is None else shares(machine.burstable)
         yield from files(CgroupAmounts(known, huge=huge), machine, container=False)
+        yield from unprotected(("memory.low",), machine)
 
 
 def _pod(draft: Draft, qos_class: str, machine: Machine, parts: Sequence[str]) -> Cgroup:
@@ -97,19 +103,27 @@ def _pod_amounts(draft: Draft, qos_class: str, machine: Machine) -> CgroupAmount
         _quota(limits.get("cpu"), machine) if guaranteed or declared(draft, "cpu") else None,
         limits.get("memory", ZERO).value() if guaranteed or declared(draft, "memory") else None,
         huge,
-        tuple(protected(requests.get("memory"), qos_class, machine)),
+        (*protected(requests.get("memory"), qos_class, machine), *_throttled(draft, requests, limits, machine)),
         sources,
     )
+
+
+def _throttled(draft: Draft, requests: Quantities, limits: Quantities, machine: Machine) -> Iterator[CgroupFileValue]:
+    if draft.pod is None or not (draft.pod.limits or draft.pod.requests) or not declared(draft, "memory"):
+        return
+    yield from pod_memory(requests.get("memory", ZERO).value(), limits.get("memory", ZERO).value(), machine)
 
 
 def declared(draft: Draft, name: str) -> bool:
     """Whether the pod's cgroup gets the limit: the pod level has it, or each container and each init step.
 
-    A container without one makes the pod unlimited here, although the others' limits count for quotas. An init step
-    has the limits of the sidecars that run by then.
+    A container without one makes the pod unlimited here, although the others' limits count for quotas. Up to 1.36 an
+    init step has the limits of the sidecars that run by then.
     """
     if draft.pod is not None and draft.pod.limits.get(name):
         return True
+    if draft.server.behaves("cgroup/no-throttling-factor"):
+        return all(slot.limits.get(name) for slot in (*draft.inits, *draft.containers))
     beside: Quantities = {}
     for slot in draft.inits:
         moment = dict(beside)
@@ -128,7 +142,7 @@ def _container(draft: Draft, slot: Slot, qos_class: str, machine: Machine, paren
     asked, ceiling = (slot.side(side).get("memory", ZERO).value() for side in ("requests", "limits"))
     level = draft.pod.limits if draft.pod is not None else {}
     extra = (
-        *container_memory(asked, ceiling, qos_class, machine),
+        *container_memory(asked, ceiling, qos_class, machine, bounded=bool(level.get("memory"))),
         *swap(asked, ceiling, qos_class, machine, critical=_critical(draft)),
     )
     amounts = CgroupAmounts(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet.kernel import PERIOD, Driver, runtime_weight, weight
 from kubectl_kres.quantity import Quantity
 
@@ -20,8 +21,9 @@ class Machine(Struct, frozen=True, omit_defaults=True, rename="camel"):
     version: of cgroups. memory, allocatable: bytes, 0: not known. swap: bytes, None: the kernel does not account for
     it. pages: sizes of huge pages (``2MB``). period: microseconds. cpu_quota False: cpu limits are not enforced.
     runtime_weights False: a runtime that still derives the weights of containers linearly. burstable: thousandths of a
-    cpu that the burstable pods of the node request together, None: not known. limited_swap, memory_qos (alpha), tiered
-    (its memoryReservationPolicy), throttling, page (bytes): settings of the kubelet.
+    cpu that the burstable pods of the node request together, None: not known. limited_swap, memory_qos, tiered
+    (its memoryReservationPolicy), throttling, page (bytes): settings of the kubelet; None: as its version ships it.
+    recent: a kubelet from 1.37 on, which resets what it does not set, and throttles pods as a whole.
     """
 
     version: int = 2
@@ -35,10 +37,26 @@ class Machine(Struct, frozen=True, omit_defaults=True, rename="camel"):
     runtime_weights: bool = True
     burstable: int | None = None
     limited_swap: bool = False
-    memory_qos: bool = False
+    memory_qos: bool | None = None
     tiered: bool = False
-    throttling: float = 0.9
+    throttling: float | None = None
     page: int = 4096
+    recent: bool = False
+
+
+#: The throttling factor that kubelets up to 1.36 ship.
+_FACTOR = 0.9
+
+
+def as_shipped(machine: Machine, server: Server) -> Machine:
+    """The machine with what a kubelet of the server's version has where nothing is configured.
+
+    Source: kubelet/apis/config/v1beta1/defaults.go.
+    """
+    recent = server.behaves("cgroup/no-throttling-factor")
+    factor = machine.throttling if machine.throttling is not None or recent else _FACTOR
+    on = server.on("MemoryQoS") if machine.memory_qos is None else machine.memory_qos
+    return structs.replace(machine, memory_qos=on, throttling=factor, recent=recent)
 
 
 class CgroupFileValue(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -108,21 +126,49 @@ def protected(request: Quantity | None, qos_class: str, machine: Machine) -> Ite
         yield CgroupFileValue(file, str(request.value()), "cgroup/memory-qos")
 
 
-def container_memory(request: int, limit: int, qos_class: str, machine: Machine) -> Iterator[CgroupFileValue]:
-    """memory.min, memory.low and memory.high of a container, bytes. Source: generateLinuxContainerResources."""
-    if not machine.memory_qos or machine.version == 1:
-        return
+def container_memory(
+    request: int, limit: int, qos_class: str, machine: Machine, *, bounded: bool = False
+) -> Iterator[CgroupFileValue]:
+    """memory.min, memory.low and memory.high of a container, bytes. ``bounded``: the pod level has a memory limit.
+
+    Source: generateLinuxContainerResources.
+    """
     rule = "cgroup/memory-qos"
+    if machine.version == 1:
+        return
+    if not machine.memory_qos:
+        if machine.recent:
+            yield CgroupFileValue("memory.high", MAX, rule)
+        return
     if request and machine.tiered:
         yield CgroupFileValue("memory.min" if qos_class == "Guaranteed" else "memory.low", str(request), rule)
     else:
         yield from (CgroupFileValue("memory.min", "0", rule), CgroupFileValue("memory.low", "0", rule))
-    ceiling = limit or machine.allocatable
-    if request == limit or not ceiling:
+    if machine.recent and not limit and bounded:
+        return
+    if request == limit and (request or not machine.recent):
+        return
+    yield from _high(request, limit or machine.allocatable, machine)
+
+
+def pod_memory(request: int, limit: int, machine: Machine) -> Iterator[CgroupFileValue]:
+    """memory.high of a pod with pod-level resources whose memory limit is declared. Source: ApplyPodLevelMemoryHigh."""
+    if machine.memory_qos and machine.recent and machine.version != 1 and not (request == limit and request):
+        yield from _high(request, limit, machine)
+
+
+def _high(request: int, ceiling: int, machine: Machine) -> Iterator[CgroupFileValue]:
+    if machine.throttling is None or not ceiling:
         return
     high = math.floor(math.floor(request + (ceiling - request) * machine.throttling) / machine.page) * machine.page
     if high > request:
-        yield CgroupFileValue("memory.high", str(high), rule)
+        yield CgroupFileValue("memory.high", str(high), "cgroup/memory-qos")
+
+
+def unprotected(files: Iterable[str], machine: Machine) -> Iterator[CgroupFileValue]:
+    """What a kubelet from 1.37 on resets at its start, where the policy is not TieredReservation."""
+    if machine.recent and machine.version != 1 and not (machine.memory_qos and machine.tiered):
+        yield from (CgroupFileValue(file, "0", "cgroup/memory-qos") for file in files)
 
 
 def swap(request: int, limit: int, qos_class: str, machine: Machine, *, critical: bool) -> Iterator[CgroupFileValue]:

@@ -114,4 +114,5 @@ def unassigned(draft: Draft) -> int:
     if not level or not count:
         return 0
     quantity = of_containers(draft.containers, draft.inits, "requests").get("memory", ZERO)
-    return (level.value() - quantity.value()) // count
+    remaining = level.value() - quantity.value()
+    return (max(0, remaining) if draft.server.behaves("cgroup/no-throttling-factor") else remaining) // count

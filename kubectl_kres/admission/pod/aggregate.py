@@ -67,22 +67,62 @@ def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
     return sums
 
 
-def with_status(draft: Draft, status: PodStatus) -> Draft:
-    """The pod with what its containers have or were promised, where that is more than the spec says.
+def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
+    """The figure of a pod that exists: what its containers have or were promised counts, where that is more.
 
-    While a resize is under way the largest of spec, actual and allocated counts; after an infeasible one the spec does
-    not. Only containers and sidecars whose status reports resources differ; without such the draft itself is returned.
-    Source: component-helpers resource determineEffectiveRequests, determineEffectiveLimits.
+    While a resize is under way the largest of spec, actual and allocated counts: from 1.37 on of their sums, before of
+    each container's. After an infeasible resize the spec does not count.
+    Source: component-helpers resource AggregateContainerRequests, AggregateContainerLimits.
     """
-    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    reported = {status.name: status for status in statuses if status.resources is not None}
+    if not draft.server.on("InPlacePodVerticalScaling"):
+        return of_pod(draft, side)
+    reported = reported_sizes(status)
     if not reported:
-        return draft
-    twin = draft.copy()
+        return of_pod(draft, side)
+    if not draft.server.behaves("quota/resize-of-sums"):
+        return of_pod(_with_largest(draft, reported, infeasible=_infeasible(status)), side)
     infeasible = _infeasible(status)
+    largest: Quantities = {} if infeasible else of_pod(draft, side)
+    _raise_to(largest, of_pod(_as_reported(draft, reported, actual=True, infeasible=infeasible), side))
+    if side == "requests":
+        _raise_to(largest, of_pod(_as_reported(draft, reported, actual=False, infeasible=infeasible), side))
+    return largest
+
+
+def reported_sizes(status: PodStatus) -> dict[str, ContainerStatus]:
+    """By name the statuses of containers that say what the container has or was promised."""
+    statuses = (*(status.init_container_statuses or ()), *(status.container_statuses or ()))
+    return {one.name: one for one in statuses if one.resources is not None or one.allocated_resources is not None}
+
+
+def _as_reported(draft: Draft, reported: Mapping[str, ContainerStatus], *, actual: bool, infeasible: bool) -> Draft:
+    """The pod with what its containers have (``actual``), or were promised; what is not reported is as in the spec."""
+    twin = draft.copy()
     for slot in (*twin.containers, *twin.inits):
-        if slot.role != "init" and slot.name in reported:
-            _take_effective(slot, reported[slot.name], infeasible=infeasible)
+        status = reported.get(slot.name)
+        resources = (status.resources if status is not None and actual else None) or ResourceRequirements()
+        requests = resources.requests or (None if status is None else status.allocated_resources)
+        if requests:
+            slot.requests = parse_list(requests, "status.containerStatuses.requests")
+        elif infeasible:
+            slot.requests = {}
+        if resources.limits:
+            slot.limits = parse_list(resources.limits, "status.containerStatuses.resources.limits")
+        elif infeasible:
+            slot.limits = {}
+    return twin
+
+
+def _with_largest(draft: Draft, reported: Mapping[str, ContainerStatus], *, infeasible: bool) -> Draft:
+    """The pod with the largest of each container's figures. Only containers and sidecars with resources differ.
+
+    Source: component-helpers resource determineEffectiveRequests, determineEffectiveLimits, up to 1.36.
+    """
+    twin = draft.copy()
+    for slot in (*twin.containers, *twin.inits):
+        status = reported.get(slot.name)
+        if slot.role != "init" and status is not None and status.resources is not None:
+            _take_effective(slot, status, infeasible=infeasible)
     return twin
 
 

@@ -1,4 +1,4 @@
-"""What the API server fills when it decodes a pod: requests from limits, pod level from containers; what it drops."""
+"""What the API server fills in a pod by itself: requests from limits, pod level from containers; what it drops."""
 
 from __future__ import annotations
 
@@ -34,13 +34,30 @@ def decoded_draft(pod: Pod, server: Server) -> Draft:
 
 
 def default_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:
-    """The pod-level part alone, which runs once more whenever the stored pod is read back."""
-    if draft.pod is None:
+    """The pod-level part alone, which runs once more whenever the stored pod is read back; from 1.37 on not at all."""
+    if draft.pod is None or draft.server.behaves("pod-level/default-after-admission"):
         return
     at = Source(ref.kind, ref.name, ref.namespace)
     change(_huge_page_limits(draft, at), journal)
     change(_pod_requests_from_containers(draft, at), journal)
     change(_pod_requests_from_limits(draft, at), journal)
+
+
+def complete_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:
+    """What is filled in at the pod level after the mutating plugins, from 1.37 on. An empty stanza stays empty.
+
+    Source: api/pod/util.go DefaultPodLevelResources.
+    """
+    pod = draft.pod
+    if pod is None or not (pod.limits or pod.requests):
+        return
+    at = Source(ref.kind, ref.name, ref.namespace)
+    if draft.server.behaves("pod-level/default-after-admission"):
+        change(_huge_page_limits(draft, at), journal)
+        change(_pod_requests_from_containers(draft, at), journal)
+        change(_pod_requests_from_limits(draft, at), journal)
+    if draft.server.behaves("pod-level/limit-from-containers"):
+        change(_pod_limits_from_containers(draft, at), journal)
 
 
 def _requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
@@ -63,7 +80,7 @@ def _huge_page_limits(draft: Draft, at: Source) -> Iterator[Put]:
 
 def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
     pod = draft.pod
-    if pod is None or not pod.limits:
+    if pod is None or not (pod.limits or draft.server.behaves("pod-level/default-after-admission")):
         return
     for name, total in of_containers(draft.containers, draft.inits, "requests").items():
         if name not in pod.requests and is_pod_level(name) and may_overcommit(name):
@@ -78,6 +95,28 @@ def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
     for name, limit in pod.limits.items():
         if name not in pod.requests and is_pod_level(name):
             yield Put(pod, "requests", name, limit, "pod-level/request-from-limit", at.at(pod.at("limits", name)))
+
+
+def _pod_limits_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
+    """Where every container has a limit: their sum, or the pod level's request if that is more."""
+    pod = draft.pod
+    if pod is None:
+        return
+    slots = (*draft.containers, *draft.inits)
+    if draft.spec.ephemeral_containers:
+        return
+    sums = of_containers(draft.containers, draft.inits, "limits")
+    for name, request in pod.requests.items():
+        if name in pod.limits or not is_pod_level(name) or not all(name in slot.limits for slot in slots):
+            continue
+        if name not in sums:
+            continue
+        if request > sums[name]:
+            source = at.at(pod.at("requests", name))
+            yield Put(pod, "limits", name, request, "pod-level/limit-from-request", source)
+        else:
+            source = at.at(f"sum of the containers' limits[{name}]")
+            yield Put(pod, "limits", name, sums[name], "pod-level/limit-from-containers", source)
 
 
 def without_unknown(pod: Pod, server: Server) -> Pod:

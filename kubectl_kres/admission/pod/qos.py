@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
+from kubectl_kres.admission.base.resource_names import is_pod_level
 
 CONSIDERED = ("cpu", "memory")
 
@@ -31,13 +32,23 @@ def _sums(slots: Iterable[Slot], side: Side) -> Quantities:
     return sums
 
 
+def deciding(draft: Draft) -> tuple[Slot, ...]:
+    """What decides the class: the pod level, or all containers."""
+    pod = draft.pod
+    if pod is not None and (
+        not draft.server.behaves("qos/empty-pod-level") or any(map(is_pod_level, (*pod.limits, *pod.requests)))
+    ):
+        return (pod,)
+    return (*draft.containers, *draft.inits)
+
+
 def class_of(draft: Draft) -> str:
     """Guaranteed, Burstable or BestEffort.
 
-    A pod-level stanza, even an empty one, hides the containers. Only cpu and memory count, only above zero; overhead,
-    huge pages and extended resources do not. Source: apis/core/v1/helper/qos ComputePodQOS.
+    A pod-level stanza hides the containers; up to 1.36 even an empty one. Only cpu and memory count, only above zero;
+    overhead, huge pages and extended resources do not. Source: apis/core/v1/helper/qos ComputePodQOS.
     """
-    slots = (draft.pod,) if draft.pod is not None else (*draft.containers, *draft.inits)
+    slots = deciding(draft)
     requests, limits = _sums(slots, "requests"), _sums(slots, "limits")
     if not requests and not limits:
         return "BestEffort"
@@ -53,7 +64,8 @@ def explain(draft: Draft, brought: str = "") -> QoS:
     name = class_of(draft)
     if brought and brought != name:
         return QoS(brought, f"the manifest brings status.qosClass, which is kept; its values alone are {name}")
-    if draft.pod is not None:
+    slots = deciding(draft)
+    if draft.pod is not None and draft.pod in slots:
         where = "spec.resources"
         if name == "BestEffort":
             return QoS(name, f"{where} is present and sets no cpu or memory, which hides the containers", (where,))
@@ -63,7 +75,6 @@ def explain(draft: Draft, brought: str = "") -> QoS:
         where = "every container"
     if name == "Guaranteed":
         return QoS(name, f"{where} has cpu and memory limits equal to its requests")
-    slots = (draft.pod,) if draft.pod is not None else (*draft.containers, *draft.inits)
     culprits = tuple(culprit for slot in slots for culprit in _short_of_guaranteed(slot))
     texts = [text for _, text in culprits]
     because = texts[0] if texts else "requests and limits differ in sum"

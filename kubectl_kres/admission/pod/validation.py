@@ -64,6 +64,17 @@ def validate_containers(draft: Draft, server: Server) -> list[FieldError]:
     return errors
 
 
+def image_errors(draft: Draft) -> Iterator[FieldError]:
+    """Images that a template may have and a pod may not. Source: validation.go validateContainers."""
+    spec = draft.spec
+    for slot, container in zip(
+        (*draft.containers, *draft.inits), (*(spec.containers or ()), *(spec.init_containers or ())), strict=True
+    ):
+        if container.image != container.image.strip():
+            text = "must not have leading or trailing whitespace"
+            yield invalid(f"{slot.path}.image", container.image, text, "validation/image")
+
+
 def requirement_errors(slot: Slot, name_errors: NameErrors) -> Iterator[FieldError]:
     """Names and values of one slot's limits and requests. Source: validation.go validateResourceRequirements."""
     yield from _list_errors(slot, "limits", name_errors)

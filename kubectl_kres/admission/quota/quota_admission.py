@@ -204,8 +204,11 @@ def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[s
 
 
 def as_stored(quantity: Quantity) -> str:
-    """How a status that was written shows when it is read back: 1000000000 of binary notation has become 1G."""
-    return str(read_back(quantity))
+    """How a status that was written shows when it is read back: 1000000000 of binary notation has become 1G.
+
+    What is finer than thousandths was rounded up. Source: apis/core/v1/defaults.go SetDefaults_ResourceList.
+    """
+    return str(read_back(quantity.rounded()))
 
 
 def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:

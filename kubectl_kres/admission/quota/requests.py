@@ -114,7 +114,7 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
     draft = draft or draft_pod(pod, server)
     qos_class = pod.status.qos_class or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
-    usage = stored_pod_usage(pod, draft, server, now)
+    usage = stored_pod_usage(pod, draft, now)
     return QuotaRequest("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
 
 
@@ -131,7 +131,7 @@ class PodRequests:
         reported = [
             (container_status.name, container_status.resources, container_status.allocated_resources)
             for container_status in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-            if container_status.resources is not None
+            if container_status.resources is not None or container_status.allocated_resources is not None
         ]
         result = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
         conditions = [(condition.type, condition.reason) for condition in status.conditions or ()]

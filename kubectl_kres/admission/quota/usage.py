@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from kubectl_kres.admission.base.draft import Draft, Quantities
 from kubectl_kres.admission.base.resource_names import is_extended, is_huge_page, is_native
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.aggregate import of_pod, with_status
+from kubectl_kres.admission.pod.aggregate import of_pod, of_stored_pod
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 from kubectl_kres.quantity import Quantity, quantity_of
@@ -60,14 +60,15 @@ def pod_usage(draft: Draft, *, terminal: bool = False) -> Quantities:
     return {"count/pods": _ONE, **compute_usage(of_pod(draft, "requests"), of_pod(draft, "limits"))}
 
 
-def stored_pod_usage(pod: Pod, draft: Draft, server: Server, now: datetime | None = None) -> Quantities:
+def stored_pod_usage(pod: Pod, draft: Draft, now: datetime | None = None) -> Quantities:
     """What a pod that exists counts for: like a new one, with a resize that is under way; less when it is finished.
 
     ``draft``: its spec. ``now`` None: a deletion whose grace period is over is not noticed.
     """
     if is_terminal(pod, now):
         return pod_usage(draft, terminal=True)
-    return pod_usage(with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft)
+    requests, limits = (of_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
+    return {"count/pods": _ONE, **compute_usage(requests, limits)}
 
 
 def is_terminal(pod: Pod, now: datetime | None = None) -> bool:

@@ -50,7 +50,7 @@ class Drift(Struct, frozen=True, omit_defaults=True, rename="camel"):
 def recount(
     quota: ResourceQuota, objects: RequestsByKind, server: Server, *, extended: Mapping[str, str] | None = None
 ) -> Quantities:
-    """What the controller finds used, by the names of ``spec.hard``; scopes are respected.
+    """What the controller finds used, by the names of ``spec.hard``, as it is stored; scopes are respected.
 
     A name is absent if no kind counts for it, as in ``status.used``, or if objects that count for it could not be read.
     Sums have the notation of the first that is not zero; the server's order of objects is arbitrary.
@@ -71,7 +71,7 @@ def recount(
             if all(map(request.in_scope, scopes)):
                 add_into(quantities, {name: quantity for name, quantity in request.usage.items() if name in hard})
     known = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
-    return {name: quantity for name, quantity in quantities.items() if name in known - unread}
+    return {name: quantity.rounded() for name, quantity in quantities.items() if name in known - unread}
 
 
 def status_after(

@@ -20,6 +20,7 @@ from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
 from kubectl_kres.admission.request.workload import create_workload
+from kubectl_kres.admission.structure.autoscaler_structure import autoscaler_errors
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices
 from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
@@ -80,7 +81,7 @@ def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Serv
     limits = limitrange_object.parse(decoded(raw, LimitRange))
     errors = [*metadata_errors(raw), *limitrange_object.validate(limits)]
     if errors:
-        return (not_valid("LimitRange", name, errors),)
+        return (not_valid("LimitRange", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": limitrange_object.stored_spec(limits)}
     return answered(stored, count_request("limitranges", name), policies, server)
 
@@ -91,7 +92,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = [*metadata_errors(raw), *quota_object.validate(quota.spec, hard)]
     if errors:
-        return (not_valid("ResourceQuota", name, errors),)
+        return (not_valid("ResourceQuota", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
     warnings = [*quota_object.warnings(hard)]
     return answered(stored, count_request("resourcequotas", name), policies, server, warnings=warnings)
@@ -100,7 +101,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
 def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     errors = [*service_errors(raw)]
     if errors:
-        return (not_valid("Service", name_of(raw), errors),)
+        return (not_valid("Service", name_of(raw), errors, server),)
     return admit_service(decoded(raw, Service), policies, server, [*service_notices(raw, server)])
 
 
@@ -124,10 +125,19 @@ def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) 
     return answered({"metadata": {"name": name}}, count_request(resource, name), policies, server)
 
 
+def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    errors = [*autoscaler_errors(raw, server)]
+    if errors:
+        name = "HorizontalPodAutoscaler.autoscaling"
+        return (not_valid(name, name_of(raw), errors, server),)
+    return _create_counted(raw, policies, server)
+
+
 _BY_KIND: Mapping[str, Callable[[Mapping[str, Any], Policies, Server], tuple[Outcome, ...]]] = {
     "LimitRange": _create_limit_range,
     "ResourceQuota": _create_quota,
     "PersistentVolumeClaim": create_claim,
     "ResourceClaim": _create_device_claim,
     "Service": _create_service,
+    "HorizontalPodAutoscaler": _create_autoscaler,
 }

@@ -19,8 +19,8 @@ from kubectl_kres.admission.limitrange import limitrange_admission, limitrange_o
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
-from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level, without_unknown
-from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
+from kubectl_kres.admission.pod.defaulting import complete_pod_level, default_pod, default_pod_level, without_unknown
+from kubectl_kres.admission.pod.validation import image_errors, validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import (
     Quota,
     QuotaRequest,
@@ -80,14 +80,15 @@ def admit(
     *,
     decoded: Sequence[str] = (),
     warnings: Sequence[str] = (),
-    faults: Sequence[FieldError] = (),
+    faults: Sequence[FieldError] | None = None,
     journal: bool = True,
     counted: bool = False,
 ) -> tuple[Outcome, ...]:
     """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
 
     decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
-    faults: what validation finds beside resources.
+    faults: what validation finds beside resources; None: a template that was stored has passed it, but for what only
+    pods are refused for.
     journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
     quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
@@ -101,7 +102,8 @@ def admit(
     except Unparsable as fault:
         refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
-    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), tuple(faults), counted=counted)
+    beside = tuple(image_errors(draft) if faults is None else faults)
+    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), beside, counted=counted)
     return distinct(
         outcome for order, twin, entries in mutated(draft, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
@@ -191,9 +193,11 @@ class _Run:
         if refusal is not None:
             yield self._refused(refusal, draft, order, entries, self.decoded)
             return
+        complete_pod_level(draft, self.ref, entries)
         errors = [*self.faults, *validate_containers(draft, self.server), *validate_pod_level(draft)]
         if errors:
-            yield self._refused(invalid_object("Pod", self.ref.name, errors), draft, order, entries, self.decoded)
+            refusal = invalid_object("Pod", self.ref.name, errors, self.server)
+            yield self._refused(refusal, draft, order, entries, self.decoded)
             return
         warnings = tuple(sorted({*self.decoded, *self.warnings, *pod_warnings(draft)}))
         bounds = list(self._bounds(draft, entries))
@@ -244,7 +248,7 @@ class _Run:
         warnings: tuple[str, ...],
     ) -> Outcome:
         computed = qos.class_of(draft)
-        qos_class = self.pod.status.qos_class or computed
+        qos_class = brought_class(self.pod, self.server) or computed
         if entries is not None:
             self._record(draft, qos_class, computed, entries)
         # The stored object is defaulted once more whenever it is read, which no check has seen.
@@ -265,10 +269,15 @@ class _Run:
 
 
 def quota_request(pod: Pod, draft: Draft) -> QuotaRequest:
-    """The pod as the quota plugin sees it. A class in its status is believed."""
-    qos_class = pod.status.qos_class or qos.class_of(draft)
+    """The pod as the quota plugin sees it."""
+    qos_class = brought_class(pod, draft.server) or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
     return QuotaRequest("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
+
+
+def brought_class(pod: Pod, server: Server) -> str:
+    """The QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is computed."""
+    return "" if server.behaves("qos/not-brought") else pod.status.qos_class
 
 
 def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:

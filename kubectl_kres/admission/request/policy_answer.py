@@ -61,7 +61,7 @@ def _version(raw: Raw) -> str:
     return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
 
 
-def not_valid(kind: str, name: str, errors: Sequence[FieldError]) -> Outcome:
+def not_valid(kind: str, name: str, errors: Sequence[FieldError], server: Server) -> Outcome:
     """422 with every error."""
-    refusal = invalid_object(kind, name, errors)
+    refusal = invalid_object(kind, name, errors, server)
     return Outcome(False, refusal.code, refusal)

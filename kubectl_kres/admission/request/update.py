@@ -82,7 +82,7 @@ def _update_limit_range(_old: Raw, new: Raw, policies: Policies, server: Server)
     limits = limitrange_object.parse(decoded(new, LimitRange))
     errors = limitrange_object.validate(limits)
     if errors:
-        return (not_valid("LimitRange", name_of(new), errors),)
+        return (not_valid("LimitRange", name_of(new), errors, server),)
     stored = {"metadata": {"name": name_of(new)}, "spec": limitrange_object.stored_spec(limits)}
     return answered(stored, None, policies, server, code=200)
 
@@ -93,7 +93,7 @@ def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tup
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = quota_object.validate_update(quota.spec, hard, before.spec)
     if errors:
-        return (not_valid("ResourceQuota", name_of(new), errors),)
+        return (not_valid("ResourceQuota", name_of(new), errors, server),)
     stored = {"metadata": {"name": name_of(new)}, "spec": quota_object.stored_spec(new, hard)}
     return answered(stored, None, policies, server, code=200)
 
@@ -121,7 +121,9 @@ def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> 
         # A template that is there already has passed; what stands around it is checked again.
         around = workload_errors(new, ".".join(place[0])) if place is not None else ()
         errors = [*around, *errors]
-        return (not_valid(_called(new), name_of(new), errors),) if errors else _stored(new, policies, server, ())
+        if errors:
+            return (not_valid(_called(new), name_of(new), errors, server),)
+        return _stored(new, policies, server, ())
     # What a new one of its kind is checked for, and no quota asked: it is there already.
     created = create_workload(new, Policies(), server)
     refusals = [outcome for outcome in created if outcome.refusal is not None]
@@ -207,19 +209,28 @@ def _update_pod(
     Source: validation.go ValidatePodUpdate; evaluator/core/pods.go Handles.
     """
     name = name_of(new_raw)
+    new_raw = _with_pod_level(old_raw, new_raw, server)
     old, new = (decoded(raw, Pod) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
     before, after = decoded_draft(old, server), decoded_draft(new, server)
     errors = [error for error in validate_containers(after, server) if error.rule != "validation/ephemeral"]
     errors += [*validate_pod_level(after), *_pod_errors((old, before, old_raw), (new, after, new_raw))]
     if errors:
-        return (not_valid("Pod", name, errors),)
+        return (not_valid("Pod", name, errors, server),)
     request = pod_request(new, server, draft=after)
     charged = _terminating(old) != _terminating(new)
     default_pod_level(after, ObjectRef("Pod", name), None)
     stored = stored_pod(new, after, old.status.qos_class or class_of(after))
     was = pod_request(old, server, draft=before)
     return answered(stored, request if charged else None, policies, server, code=200, old=was)
+
+
+def _with_pod_level(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Mapping[str, Any]:
+    """The pod as sent, with the pod-level resources that it leaves out. Source: strategy.go PrepareForUpdate."""
+    level, spec = (old.get("spec") or {}).get("resources"), new.get("spec") or {}
+    if level is None or spec.get("resources") is not None or not server.behaves("pod-level/kept-by-update"):
+        return new
+    return {**new, "spec": {**spec, "resources": level}}
 
 
 def _terminating(pod: Pod) -> bool:

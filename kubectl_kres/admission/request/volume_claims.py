@@ -45,7 +45,7 @@ def admit_claim(
     name, requests = given_name(claim.metadata.name, claim.metadata.generate_name), _requests(claim)
     errors = [*faults, *size_errors(requests.get("storage"))]
     if errors:
-        return (not_valid("PersistentVolumeClaim", name, errors),)
+        return (not_valid("PersistentVolumeClaim", name, errors, server),)
     warnings = sorted(_warnings(claim))
     refusals = [*_bounds(name, requests, policies, server)]
     if refusals:
@@ -68,7 +68,7 @@ def update_claim(
     errors = [*_update_errors(old, new, server, (old_raw, new_raw))]
     name = name_of(new_raw)
     if errors:
-        return (not_valid("PersistentVolumeClaim", name, errors),)
+        return (not_valid("PersistentVolumeClaim", name, errors, server),)
     warnings = sorted(_warnings(new))
     refusals = [] if old.metadata.deletion_timestamp else [*_bounds(name, requests, policies, server)]
     if not refusals and "PersistentVolumeClaimResize" not in server.disabled_plugins:

@@ -13,7 +13,7 @@ from kubectl_kres.admission.base.field_error import FieldError, forbidden
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
-from kubectl_kres.admission.decoding.gated_fields import with_known_volumes
+from kubectl_kres.admission.decoding.gated_fields import with_known_strategy, with_known_volumes
 from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
@@ -51,14 +51,14 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:
-        return _refused(invalid_object(called, name_of(raw), own), None) if own else None
+        return _refused(invalid_object(called, name_of(raw), own, server), None) if own else None
     try:
         draft = draft_pod(without_unknown(pod, server), server)
     except Unparsable:
         return None
     round_up(draft)
     metadata = _metadata_at(raw, path)
-    own += workload_errors(raw, path)
+    own += workload_errors(with_known_strategy(raw, server), path)
     errors: list[FieldError] = []
     if not skips_template(raw):
         kept = mapping(with_known_volumes({"spec": spec}, server), "spec")
@@ -71,7 +71,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     if not own and not errors:
         return None
     placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
-    refusal = invalid_object(called, name_of(raw), [*own, *placed])
+    refusal = invalid_object(called, name_of(raw), [*own, *placed], server)
     # What a remedy is about stands in the pod.
     findings = tuple(
         structs.replace(finding, path=error.field)

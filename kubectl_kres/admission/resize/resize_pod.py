@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import limitrange_admission
-from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level
+from kubectl_kres.admission.pod.defaulting import complete_pod_level, default_pod, default_pod_level
 from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.admission.quota.quota_admission import QuotaVerdict, evaluate
 from kubectl_kres.admission.quota.requests import pod_request
@@ -108,6 +108,7 @@ class _Run:
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
         self._keep(draft)
+        complete_pod_level(draft, self.ref, entries)
         refusals = [*self._refusals(draft, entries)]
         verdict = QuotaVerdict() if refusals else self._quota(draft, entries)
         refusals += verdict.refusals
@@ -127,7 +128,8 @@ class _Run:
         draft.spec, draft.overhead, draft.priority_class = self.pod.spec, dict(stored.overhead), stored.priority_class
         draft.annotation = None
         if _as_many(self.old.pod, self.pod):
-            if not self.server.on("InPlacePodLevelResourcesVerticalScaling"):
+            kept = draft.pod is None and self.server.behaves("pod-level/kept-by-update")
+            if kept or not self.server.on("InPlacePodLevelResourcesVerticalScaling"):
                 draft.pod = stored.pod and stored.pod.copy()
             if not self.server.on("SidecarContainers"):
                 draft.inits = [slot.copy() for slot in stored.inits]
@@ -135,7 +137,7 @@ class _Run:
     def _refusals(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
         errors = resize_errors(self.old, PodVersion(self.pod, draft), self.server)
         if errors:
-            yield invalid_object("Pod", self.ref.name, errors)
+            yield invalid_object("Pod", self.ref.name, errors, self.server)
             return
         bounds = [] if "LimitRanger" in self.server.disabled_plugins else [*self._bounds(draft, entries)]
         yield from bounds

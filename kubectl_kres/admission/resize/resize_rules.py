@@ -59,7 +59,7 @@ def resize_errors(old: PodVersion, new: PodVersion, server: Server) -> list[Fiel
     moved = [*_order_errors(old.pod, new.pod)]
     if moved:
         return [*errors, *moved]
-    errors += [*_container_errors(old, new), *_init_errors(old, new, server)]
+    errors += [*_container_errors(old, new, server), *_init_errors(old, new, server)]
     if not errors and (old.draft.pod is None) != (new.draft.pod is None) and not new.sized:
         errors.append(forbidden("spec", _ONLY, "resize/immutable"))
     return errors
@@ -109,12 +109,12 @@ def _order_errors(old: Pod, new: Pod) -> Iterator[FieldError]:
                 yield forbidden(f"spec.{key}[{index}].name", text, "resize/containers")
 
 
-def _container_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
+def _container_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[FieldError]:
     slots = zip(old.draft.containers, new.draft.containers, strict=True)
     raws = zip(old.pod.spec.containers or (), new.pod.spec.containers or (), strict=True)
     for (was, is_), raw in zip(slots, raws, strict=True):
         yield from _removed(was, is_)
-        if _others(was) != _others(is_) or _fixed(*raw):
+        if _others(was) != _others(is_) or _fixed(*raw, claims_lost=not server.behaves("resize/claims-kept")):
             yield forbidden("spec", _ONLY, "resize/immutable")
 
 
@@ -130,7 +130,7 @@ def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[F
                 yield forbidden("spec", text, "resize/init")
             continue
         yield from _removed(was, is_)
-        if _others(was) != _others(is_) or _fixed(*raw):
+        if _others(was) != _others(is_) or _fixed(*raw, claims_lost=not server.behaves("resize/claims-kept")):
             text = "only cpu and memory resources for init or sidecar containers are mutable"
             yield forbidden(is_.path, text, "resize/immutable")
         if modified and is_.role != "sidecar":
@@ -157,7 +157,8 @@ def _others(slot: Slot | None) -> list[Quantities]:
 def _fixed(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
     """Whether something besides quantities differs: the resize policy, or claims.
 
-    ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes.
+    ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes;
+    up to 1.36 it does.
     """
     claims = [(container.resources or ResourceRequirements()).claims or () for container in (was, is_)]
     return (was.resize_policy or ()) != (is_.resize_policy or ()) or claims[0] != (() if claims_lost else claims[1])

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.warnings import fraction, hidden_env
+from kubectl_kres.admission.decoding.gated_fields import GATED_SOURCES
 from kubectl_kres.admission.structure.labels import label_value_faults
 from kubectl_kres.admission.structure.pod_structure import whole_containers
 from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
 from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
 
-#: What a projected volume takes; bundles and certificates are behind gates that are off.
-_SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
+#: What a projected volume takes.
+_SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)
 
 _NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',

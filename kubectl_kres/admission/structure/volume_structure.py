@@ -18,6 +18,7 @@ from kubectl_kres.admission.base.field_error import (
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, local_errors
+from kubectl_kres.admission.decoding.gated_fields import GATED_SOURCES
 from kubectl_kres.admission.structure import reference_structure as references
 from kubectl_kres.admission.structure.claim_structure import claim_errors, size_errors
 from kubectl_kres.admission.structure.labels import tag_errors
@@ -53,7 +54,8 @@ def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tup
         path, name = f"spec.volumes[{index}]", text(volume, "name")
         field_errors = [*_source_errors(volume, path, name, pod_name, server)]
         image = pointer(volume, "image")
-        if pod and image is not None and not text(image, "reference"):
+        always = pod or server.behaves("validation/image-volume-of-template")
+        if always and image is not None and not text(image, "reference"):
             field_errors.append(required(f"{path}.image.reference", rule=RULE))
         if not name:
             field_errors.append(required(f"{path}.name", rule=RULE))
@@ -205,8 +207,8 @@ def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
         token = pointer(part, "serviceAccountToken")
         if token is not None:
             yield from _token_errors(token, f"{at}.serviceAccountToken", path)
-        # Bundles and certificates are behind gates that are off: the server drops them.
-        kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
+        # Bundles and certificates that the server does not know were dropped before.
+        kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)
         if sum(pointer(part, key) is not None for key in kinds) > 1:
             yield forbidden(at, "may not specify more than 1 volume type per source", RULE)
 

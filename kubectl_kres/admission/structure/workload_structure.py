@@ -262,8 +262,11 @@ def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
         yield invalid(
             path, {"Type": kind, "RollingUpdate": shown}, f"must be '{_ROLLING}' or '{_ON_DELETE}'", _RULE_ROLLOUT
         )  # fmt: skip
-    elif partition < 0:
-        yield _negative(f"{path}.rollingUpdate.partition", partition)
+    else:
+        if partition < 0:
+            yield _negative(f"{path}.rollingUpdate.partition", partition)
+        if unavailable is not None:
+            yield from _unavailable_errors(unavailable, f"{path}.rollingUpdate.maxUnavailable")
     kept = pointer(spec, "persistentVolumeClaimRetentionPolicy")
     for key in ("whenDeleted", "whenScaled") if kept is not None else ():
         policy = text(kept or {}, key) or "Retain"
@@ -273,6 +276,14 @@ def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
     start = integer(mapping(spec, "ordinals"), "start") or 0
     if start < 0:
         yield _negative("spec.ordinals.start", start)
+
+
+def _unavailable_errors(value: Any, path: str) -> Iterator[FieldError]:
+    """Source: ValidateRollingUpdateStatefulSet."""
+    shares = [*_share_errors(value, path, whole=True)]
+    yield from shares
+    if not shares and _amount(value) == 0:
+        yield _not_valid(path, value, "cannot be 0")
 
 
 def _of(rolling: Raw, key: str, default: Any) -> Any:

@@ -23,6 +23,8 @@ _TYPE_NAMES = {
     "net.IP": parse_type("net.IP()"),
     "net.CIDR": parse_type("net.CIDR()"),
 }
+#: What the server finds for a field that a patch has not: a type without a name, which no value has.
+_UNKNOWN = Type("primitive", "")
 _PATCH = {"op": STRING, "from": STRING, "path": STRING, "value": DYN}
 
 
@@ -36,7 +38,7 @@ class Environment:
         self,
         variables: Mapping[str, Type],
         structs: Mapping[str, Fields],
-        version: tuple[int, int] = (1, 36),
+        version: tuple[int, int] = (1, 37),
         *,
         patch: bool = False,
     ) -> None:
@@ -67,7 +69,7 @@ class Environment:
         if self.patch and (struct == "Object" or struct.startswith("Object.")):
             return DYN
         if self.patch and struct == "JSONPatch":
-            return _PATCH.get(name, DYN)
+            return _PATCH.get(name, _UNKNOWN)
         return self.structs.get(struct, {}).get(name)
 
 

@@ -129,6 +129,11 @@ def _first(items: Any) -> Optional:
     return Optional(present=True, value=items[0]) if items else NONE
 
 
+def _includes(target: Any, value: Any) -> bool:
+    """Whether the list holds the value; of anything else whether it is the value."""
+    return any(equal(item, value) for item in target) if is_list(target) else equal(target, value)
+
+
 def _last(items: Any) -> Optional:
     return Optional(present=True, value=items[-1]) if items else NONE
 
@@ -171,6 +176,7 @@ def _table() -> Iterator[Overload]:
         yield overload(f".sum(list({kind})) {kind}", _summed(kind), cost=_cost_walk)
     yield overload(".indexOf(list(A), A) int", _index_of, cost=_cost_walk)
     yield overload(".lastIndexOf(list(A), A) int", _last_index_of, cost=_cost_walk)
+    yield overload(".includes(dyn, dyn) bool", _includes, since=37, cost=_cost_walk)
     yield overload(".slice(list(T), int, int) list(T)", _slice, since=34, cost=_cost_result)
     yield overload(".flatten(list(list(T))) list(T)", _flatten, since=34, any_types=True, cost=_cost_result)
     yield overload(".flatten(list(dyn), int) list(dyn)", _flatten, since=34, any_types=True, cost=_cost_result)

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.server import GATES, LOCKED, LimitedResource, Server
-from kubectl_kres.admission.base.versions import nearest, parse, shown
+from kubectl_kres.admission.base.server import LOCKED, LimitedResource, Server
+from kubectl_kres.admission.base.versions import binary, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.versions.gates import GATES
 
 Form = TypeVar("Form")
 
@@ -65,7 +66,8 @@ def described(options: Options) -> ServerOf:
 
     def server_of(git_version: str) -> tuple[Server, tuple[str, ...]]:
         version, assumed = nearest(options.kube_version or git_version)
-        server = Server(version, gates, limited, disabled)
+        own = None if options.kube_version else binary(git_version)
+        server = Server(version, gates, limited, disabled, own)
         return server, ((assumed,) if assumed else ()) + tuple(_without_effect(server))
 
     return server_of

@@ -70,8 +70,7 @@ class ClaimsPage(Page):
         """The claims of a turn, which is one for all of them."""
         prediction = predicted(turn.store)
         making = Claims(PoolIndex(prediction.store))
-        for text in prediction.supposed:
-            tally.note(f"assumed: {text}")
+        tally.assumes(prediction.supposed)
         for subject, report in self._answers(making, prediction, turn, tally):
             gap = bool(self._reports)
             self._reports.append(report)

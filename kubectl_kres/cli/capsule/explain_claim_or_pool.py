@@ -106,8 +106,7 @@ class ClaimOrPoolExplainer(Explainer):
         """For all objects of a turn; what is assumed is noted."""
         if self._last is None or self._last[0] is not turn:
             explaining = Explaining(turn.store)
-            for text in explaining.supposed:
-                tally.note(f"assumed: {text}")
+            tally.assumes(explaining.supposed)
             self._last = turn, explaining
         return self._last[1]
 

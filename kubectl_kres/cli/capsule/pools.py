@@ -66,8 +66,7 @@ class PoolsPage(Page):
         """The pools of a turn, which is one for all of them."""
         prediction = predicted(turn.store)
         scene = PoolIndex(prediction.store)
-        for text in prediction.supposed:
-            tally.note(f"assumed: {text}")
+        tally.assumes(prediction.supposed)
         if self.options.output == "metrics":
             self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
         for subject in turn.found.subjects:

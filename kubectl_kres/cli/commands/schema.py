@@ -26,6 +26,7 @@ ANSWERS = {
     "timeline": ("kubectl_kres.reports.timeline.entry", "Timeline", "Timeline"),
     "check": ("kubectl_kres.reports.check.finding", "CheckFinding", "Check"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
+    "upgrade": ("kubectl_kres.reports.changes.upgrade", "UpgradeReport", "Upgrade"),
     "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),
     "fleet": ("kubectl_kres.fleet.status", "ClusterStatus", "Fleet"),
@@ -40,7 +41,7 @@ MORE = {
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
         *(explanation for system in systems() for explanation in system.explanations),
         ("kubectl_kres.reports.changes.together", "Together"),
-    )
+    ),
 }
 
 
@@ -66,7 +67,7 @@ def schema(command: str) -> dict[str, Any]:
             definition["description"] = cleandoc(definition["description"])
     item = {"anyOf": list(items)} if len(items) > 1 else items[0]
     text = {"type": "string"}
-    origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)
+    origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time", "assumed"), text)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"kubectl kres {command} -o json",
@@ -93,8 +94,8 @@ command = Command(
         Print the JSON Schema of what a command prints with -o json or -o yaml.
 
         Some answers are other ones by a flag and have names of their own: fit and denied are those of quota --fit and
-        --denied, sizing that of claims --for, summary and open those of qos --summary and --open, resize that of
-        explain --resize, tenant that of explain tenant/NAME --by value.
+        --denied, upgrade that of simulate --kube-version, sizing that of claims --for, summary and open those of
+        qos --summary and --open, resize that of explain --resize, tenant that of explain tenant/NAME --by value.
         """,
     examples="""
         # What is in an explanation?

@@ -63,11 +63,22 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     """What is different after the steps; with ``--from`` what is between two moments."""
     if words:
         raise UsageError(f'simulate takes no arguments, only flags: "{words[0]}"')
+    if _is_upgrade(options):
+        from kubectl_kres.cli.variants.upgrade import run_upgrade
+
+        return run_upgrade(options)
     with Items(options.output) as items:
         tally = Tally(options, say)
         if options.before or options.after:
             return _between(options, items, tally)
         return _change(options, items, tally)
+
+
+def _is_upgrade(options: Options) -> bool:
+    """Whether the version is the change: nothing else is; files are objects where there is no cluster beside them."""
+    steps = {item.field for item in click.get_current_context().obj or ()} & {*_STEPS, "rollouts"}
+    moments = options.before or options.after
+    return bool(options.kube_version) and not moments and (not steps or (options.offline and steps == {"filenames"}))
 
 
 def _ordered_flags(fields: Sequence[str] = _STEPS) -> list[tuple[str, str]]:
@@ -80,7 +91,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
     if not flags and not (options.rollouts and _ordered_flags(("rollouts",))):
         raise UsageError(
             "simulate needs a change",
-            hint="give -f FILE, --delete, --scale, --set, --release or --rollouts, or --from and --to",
+            hint="give -f FILE, --delete, --scale, --set, --release, --rollouts or --kube-version, or --from and --to",
         )
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
@@ -262,7 +273,7 @@ def _shown(
     tally.answered(change_report.unseen, complete=change_report.complete, negative=negative)
     if options.output in DOCUMENTS:
         items.add(change_report)
-        items.write("Change", origin, complete=tally.complete)
+        items.write("Change", origin, complete=tally.complete, kube_version=options.kube_version)
     elif options.output == "diff":
         put(render.difference(change_report))
         for step in change_report.steps:
@@ -271,7 +282,8 @@ def _shown(
     elif options.output == "brief":
         put(brief.lines(render.brief(change_report, partial(_more, options)), color=colored(options.color)))
     else:
-        put(render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide")))
+        shown = render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide"))
+        put(tally.watched(shown))
     return tally.code(source)
 
 

@@ -83,9 +83,11 @@ class Items:
             self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
         self._file.write(text)
 
-    def write(self, kind: str, origin: Origin, *, complete: bool, file: TextIO | None = None) -> None:
-        """The document, on standard output if no file is given."""
-        head = data.document(kind, self._shaped, origin, complete=complete)
+    def write(
+        self, kind: str, origin: Origin, *, complete: bool, kube_version: str = "", file: TextIO | None = None
+    ) -> None:
+        """The document, on standard output if no file is given. ``kube_version``: as ``data.document`` takes it."""
+        head = data.document(kind, self._shaped, origin, complete=complete, kube_version=kube_version)
         if self._file is None:
             print(dump(head, self._output), end="", file=file)
             return

@@ -185,12 +185,13 @@ def answer(options: Options, query: Query) -> int:
                     drawn.clear()
                 drawn.append(answered)
             else:
-                put(answered.lines())
+                put(tally.watched(answered.lines()))
         if document is None:
-            put(page.table(drawn))
+            put(tally.watched(page.table(drawn)))
             put(page.closing(tally))
         elif not tally.barren:
-            document.write(page.kind, source.store.origin, complete=tally.complete)
+            origin = source.store.origin
+            document.write(page.kind, origin, complete=tally.complete, kube_version=options.kube_version)
         return tally.code(source)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from kubectl_kres.admission.base.versions import beyond_rules
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.output.exit_codes import lines, may_i, worst
-from kubectl_kres.cli.output.printer import same_terminal
+from kubectl_kres.cli.output.printer import DOCUMENTS, same_terminal
 from kubectl_kres.cli.select.workloads import Found
 from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.errors import ClusterError, Exit, InputError, InputErrors, KresError, NotFound
@@ -16,6 +17,8 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Subject
 
 T = TypeVar("T")
+
+_SUPPOSED = "than the rules known here"
 
 
 class Tally:
@@ -38,11 +41,28 @@ class Tally:
         self._shown: set[str] = set()
         self._failed = False
         self._left_out: Sequence[InputError] = ()
+        #: Whether an answer said that the server is older or newer than the rules.
+        self._supposed = False
 
     @property
     def barren(self) -> bool:
         """Whether what was asked about has no answer at all, which is less than an empty list."""
         return self._failed and not self.count
+
+    def assumes(self, texts: Iterable[str]) -> None:
+        """Notes what is supposed about the server."""
+        for text in texts:
+            self.note(f"assumed: {text}")
+            self._supposed = self._supposed or _SUPPOSED in text
+
+    def watched(self, lines: Iterable[str]) -> Iterator[str]:
+        """The lines; notes whether they say that the server is older or newer than the rules."""
+        last = ""
+        for line in lines:
+            text = line.strip()
+            self._supposed = self._supposed or _SUPPOSED in f"{last} {text}"
+            last = text
+            yield line
 
     def missed(self, error: KresError) -> None:
         """An object without an answer: its error is told at once."""
@@ -124,6 +144,9 @@ class Tally:
             self._note_nothing(source)
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(Exit.PARTIAL)
+        assumed = beyond_rules(self._options.kube_version or source.store.origin.version)
+        if assumed and self.count and not self._supposed and self._options.output not in DOCUMENTS:
+            self.note(f"assumed: {assumed}")
         return worst(self._codes)
 
     def _note_nothing(self, source: ObjectSource) -> None:

@@ -45,8 +45,7 @@ class SummaryPage(Page):
             for sums in adding.sums():
                 yield Answered(None, sums)
         if options.output not in DOCUMENTS and tally.count:
-            for text in assumptions:
-                tally.note(f"assumed: {text}")
+            tally.assumes(assumptions)
 
     def table(self, answers: Sequence[Answered]) -> Iterable[str]:
         """One table."""

@@ -154,7 +154,9 @@ class _Loop:
                 with Items(self._options.output) as items:
                     for answered in answers:
                         items.add(answered.report)
-                    items.write(value.page.kind, self._source.store.origin, complete=value.tally.complete, file=out)
+                    origin, asked = self._source.store.origin, self._options.kube_version
+                    complete = value.tally.complete
+                    items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)
             return out.getvalue()
         if self._options.output == "name":
             drawn = [named(answered.subject) for answered in answers if answered.subject is not None]

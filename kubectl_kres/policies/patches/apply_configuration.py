@@ -45,9 +45,10 @@ def applied(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
     kind, version = str(original.get("kind", "")), str(original.get("apiVersion", "v1"))
     root = root_of(kind, version)
     patch = {**patch, "kind": kind, "apiVersion": version}
-    fault = next(_faults(root, patch, ""), None)
-    if fault is not None:
-        raise CannotApply(f"failed to convert patch object to typed object: {fault}")
+    faults = [*_faults(root, patch, "")]
+    if faults:
+        told = faults[0] if len(faults) == 1 else "\n  ".join(("errors:", *faults))
+        raise CannotApply(f"failed to convert patch object to typed object: {told}")
     atomic = list(_atomic(root, patch, ""))
     if atomic:
         told = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
@@ -77,8 +78,13 @@ def _faults(kind: Any, value: Any, path: str) -> Iterator[str]:
         if not isinstance(value, list):
             yield f"{at}expected list, got &{{{_go(value)}}}"
             return
+        seen: set[str] = set()
         for index, item in enumerate(value):
-            yield from _faults(kind["list"], item, f"{path}{_element(kind, item, index)}")
+            element = _element(kind, item, index)
+            if element in seen:
+                yield f"{at}duplicate entries for key {element}"
+            seen.add(element)
+            yield from _faults(kind["list"], item, f"{path}{element}")
     elif isinstance(value, dict):
         yield from _map_faults(kind, value, path)
     else:
@@ -119,7 +125,9 @@ def _go(value: Any) -> str:
 
 def _element(kind: Mapping[str, Any], item: Any, index: int) -> str:
     keys = kind.get("keys")
-    if not keys or not isinstance(item, dict):
+    if "keys" in kind and not keys and not isinstance(item, dict | list):
+        return f"[={json.dumps(item)}]"
+    if not keys or not isinstance(item, dict) or not any(key in item for key in keys):
         return f"[{index}]"
     shown = ",".join(f"{key}={json.dumps(item[key])}" for key in keys if key in item)
     return f"[{shown}]"

@@ -254,6 +254,7 @@ SYSCTLS_29 = SYSCTLS_27 | {
     "net.ipv4.tcp_keepalive_probes",
 }  # fmt: skip
 SYSCTLS_32 = SYSCTLS_29 | {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
+SYSCTLS_37 = SYSCTLS_32 | {"net.ipv4.tcp_slow_start_after_idle", "net.ipv4.tcp_notsent_lowat"}
 
 
 def sysctls(allowed: frozenset[str]) -> Version:

@@ -6,7 +6,7 @@ from kubectl_kres.policies.pod_security import baseline, restricted
 from kubectl_kres.policies.pod_security.parts import StandardCheck, Violation, unless_windows, user_namespace
 
 #: The newest minor version that has checks of its own.
-NEWEST_CHECK = 36
+NEWEST_CHECK = 37
 
 #: In the order in which they are told: baseline first, each by its name.
 CHECKS: tuple[StandardCheck, ...] = (
@@ -34,6 +34,7 @@ CHECKS: tuple[StandardCheck, ...] = (
             (27, baseline.sysctls(baseline.SYSCTLS_27)),
             (29, baseline.sysctls(baseline.SYSCTLS_29)),
             (32, baseline.sysctls(baseline.SYSCTLS_32)),
+            (37, baseline.sysctls(baseline.SYSCTLS_37)),
         ),
     ),
     StandardCheck("windowsHostProcess", False, ((0, baseline.host_process),)),

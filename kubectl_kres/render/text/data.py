@@ -10,16 +10,20 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from kubectl_kres.admission.base.versions import beyond_rules
 from kubectl_kres.render.text.line import plain
 from kubectl_kres.store.store import Origin
 
 API_VERSION = "kres/v1alpha1"
 
 
-def document(kind: str, items: Sequence[Any], origin: Origin, *, complete: bool) -> dict[str, Any]:
+def document(
+    kind: str, items: Sequence[Any], origin: Origin, *, complete: bool, kube_version: str = ""
+) -> dict[str, Any]:
     """The envelope of every machine-readable answer; keys camel case, quantities canonical strings.
 
-    ``complete`` False: something that an answer needs could not be read.
+    ``complete`` False: something that an answer needs could not be read. ``kube_version``: asked for instead of the
+    server's own.
     """
     metadata = {
         "source": origin.kind,
@@ -27,6 +31,7 @@ def document(kind: str, items: Sequence[Any], origin: Origin, *, complete: bool)
         "context": origin.context,
         "serverVersion": origin.version,
         "time": origin.time,
+        "assumed": beyond_rules(kube_version or origin.version),
     }
     shown = {key: value for key, value in metadata.items() if value}
     return {

@@ -21,6 +21,7 @@ _TONES: Mapping[str, Tone] = {
     "blocked": "bad",
     "partly": "bad",
     "depends-on-order": "warn",
+    "no-answer": "bad",
 }
 
 
@@ -90,7 +91,7 @@ def why(
     match word_of(verdict):
         case "full":
             return f"{_there(pods, live=live, ended=ended)}; {_another(live=live, ended=ended)}: {because}"
-        case "refused":
+        case "refused" | "no-answer":
             return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
         case "blocked" if verdict.blocked is not None:
             return f"{_missing(pods)}{rejected(verdict.blocked)}"

@@ -154,12 +154,14 @@ OutcomeWord = Literal[
     "blocked",
     "partly",
     "depends-on-order",
+    "no-answer",
     "admitted-as-far-as-seen",
     "full-as-far-as-seen",
     "refused-as-far-as-seen",
     "blocked-as-far-as-seen",
     "partly-as-far-as-seen",
     "depends-on-order-as-far-as-seen",
+    "no-answer-as-far-as-seen",
 ]
 
 

@@ -14,7 +14,7 @@ from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import pod_request
-from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.request.new_pod import Policies, admit, brought_class, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
@@ -214,8 +214,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         state=_state(store, subject),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
-        qos=qos.explain(draft, _brought(start)) if draft is not None else None,
-        qos_alternatives=() if _brought(start) else tuple(sorted(_other_classes(outcomes))),
+        qos=qos.explain(draft, _brought(start, ask.server)) if draft is not None else None,
+        qos_alternatives=() if _brought(start, ask.server) else tuple(sorted(_other_classes(outcomes))),
         replicas=pods,
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
@@ -445,9 +445,9 @@ def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
     return tuple(slot.name for slot in running if resource not in slot.limits)
 
 
-def _brought(start: Start) -> str:
-    """The class that the pod of a file says it has."""
-    return start.pod.status.qos_class if start.live is None else ""
+def _brought(start: Start, server: Server) -> str:
+    """The class that the pod of a file says it has, if the server believes it."""
+    return brought_class(start.pod, server) if start.live is None else ""
 
 
 def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:

@@ -22,10 +22,11 @@ MEANINGS: Final = {
     "blocked": "wanted pods are missing; requests, limits and quotas admit them, something else rejects them",
     "partly": "some of the missing pods are admitted, the rest is refused",
     "depends-on-order": "pods are missing, and the order of LimitRanges or quotas decides whether they are refused",
+    "no-answer": "wanted pods are missing, and at a policy the server drops the connection instead of answering",
 }
 
 #: The words that ``--exit-code`` answers with 1, and that keep ``--until admitted`` waiting.
-NEGATIVE: Final = frozenset({"refused", "blocked", "partly", "depends-on-order"})
+NEGATIVE: Final = frozenset({"refused", "blocked", "partly", "depends-on-order", "no-answer"})
 
 
 class Needed(Struct, frozen=True):
@@ -89,7 +90,7 @@ def _word(verdict: Verdict, needed: Needed) -> str:
     if verdict.allowed is None:
         return "depends-on-order"
     if not verdict.allowed:
-        return "refused"
+        return "no-answer" if verdict.reason == "NoAnswer" else "refused"
     if needed.blocked is not None:
         return "blocked"
     return "partly" if needed.fits is not None and needed.fits < needed.missing else "admitted"
@@ -100,7 +101,7 @@ def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:
 
     Of refusals only that for what a container does not state can end with them: a LimitRange may fill it in.
     """
-    if word in {"refused", "full"}:
+    if word in {"refused", "full", "no-answer"}:
         return "LimitRange" in kinds and any(finding.rule == "quota/must-specify" for finding in verdict.findings)
     return bool(kinds)
 

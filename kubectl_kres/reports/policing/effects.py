@@ -16,7 +16,7 @@ from kubectl_kres.policies import creation as policy_creation
 from kubectl_kres.policies import validating
 from kubectl_kres.policies.chain import named
 from kubectl_kres.policies.matching import matched
-from kubectl_kres.policies.mutating import MutationRun, NoAnswer
+from kubectl_kres.policies.mutating import MutationRun
 from kubectl_kres.policies.newer import familiar
 from kubectl_kres.policies.policy import Bound, name_of
 from kubectl_kres.policies.request import Request, creation
@@ -202,10 +202,9 @@ def _of_pod(kind: str, bound: Bound, request: Request, scene: PluginLookups, ask
 
 def _unset(bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
     session = MutationRun((bound,), scene.given, ask.server)
-    try:
-        whole, refusal = session.run(request)
-    except NoAnswer:
-        yield PodEffect(request.name, "the server would close the connection", refused=True)
+    whole, refusal = session.run(request)
+    if session.dropped:
+        yield PodEffect(request.name, session.dropped[0].text, refused=True)
         return
     if refusal is not None:
         yield PodEffect(request.name, refusal.message, refused=True)

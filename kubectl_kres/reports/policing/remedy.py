@@ -33,6 +33,11 @@ def _failed(case: RemedyContext) -> Iterator[str]:
     yield f"correct {case.finding.source or 'the policy'}, which cannot be computed for this pod, or its binding"
 
 
+def _no_answer(case: RemedyContext) -> Iterator[str]:
+    which = case.finding.source or "the policy"
+    yield f"in {which}, add an empty list, then each item at a path that ends in /-; servers from 1.37 on take the list"
+
+
 def _account(case: RemedyContext) -> Iterator[str]:
     source = case.finding.source
     if source is None:
@@ -54,6 +59,7 @@ POLICING_REMEDIES: Mapping[str, Remedy] = {
     "policy/denied": _denied,
     "policy/error": _failed,
     "policy/mutation-failed": _failed,
+    "policy/no-answer": _no_answer,
     "service-account/missing": _account,
     "service-account/mirror": _mirror,
     "service-account/secret": _secret,

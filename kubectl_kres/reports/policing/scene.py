@@ -32,7 +32,7 @@ Raw = Mapping[str, Any]
 #: Cost of an expression after which it is not computed: some fifty milliseconds.
 MOST = 30_000
 _KINDS = (*sorted(DECIDING), "Namespace", "ServiceAccount")
-_NEWEST_KNOWN = 36
+_NEWEST_KNOWN = NEWEST[1]
 #: By whether a policy has mutations.
 _KIND_OF = {False: "ValidatingAdmissionPolicy", True: "MutatingAdmissionPolicy"}
 
@@ -46,6 +46,7 @@ class PluginLookups(Struct, frozen=True):
     world: PolicyObjects
     webhooks: tuple[tuple[str, bool, tuple[Raw, ...]], ...] = ()
     newer: bool = False
+    server: Server = Server()
 
     def assumed(self, request: Request) -> Iterator[Assume]:
         """The webhooks that are asked about the request."""
@@ -58,7 +59,7 @@ class PluginLookups(Struct, frozen=True):
     def given(self) -> Any:
         from kubectl_kres.policies.policy import Given
 
-        return Given(self.world.namespace, self.world.params, (1, _NEWEST_KNOWN), MOST)
+        return Given(self.world.namespace, self.world.params, self.server, MOST)
 
 
 _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, PluginLookups | None]]] = (
@@ -103,7 +104,7 @@ def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None
     if silent and not (webhooks or world.validating or world.mutating or world.accounts is not None or terminating):
         return None
     version = parse(store.origin.version)
-    return PluginLookups(world, webhooks, version is not None and version > NEWEST)
+    return PluginLookups(world, webhooks, version is not None and version > NEWEST, server)
 
 
 def _all(store: Store, kind: str) -> list[Raw]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission.base.draft import Draft, parse_list
 from kubectl_kres.admission.base.resource_names import is_huge_page
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet.cgroup import Cgroup, cgroups, smallest
 from kubectl_kres.admission.kubelet.cgroup_files import Machine
 from kubectl_kres.admission.kubelet.kernel import Driver, page_size
@@ -21,7 +22,6 @@ _NOTES = (
     "read in the sources of kubelet and runtime, not recorded: no kubelet ran for this",
     "the pause container only holds the pod's namespaces together; it gets the least of everything",
     "pages of a memory-backed emptyDir count in the container that wrote them first",
-    "assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is off",
     "placement on cpus and on the memory of NUMA nodes (cpuset) is not computed",
 )
 _NOTES_OF = {
@@ -94,8 +94,14 @@ def tree_of(draft: Draft, qos_class: str, machine: Machine, uid: str) -> Cgroups
         root,
         tuple(_seen(root, name, machine.version) for name in names),
         tuple(_shared(draft)),
-        (*_NOTES, *_NOTES_OF[machine.version]),
+        (*_NOTES[:-1], _node(draft.server), _NOTES[-1], *_NOTES_OF[machine.version]),
     )
+
+
+def _node(server: Server) -> str:
+    """What is assumed about a node whose kubelet has the server's version."""
+    memory = "on, without a throttling factor" if server.on("MemoryQoS") else "off"
+    return f"assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is {memory}"
 
 
 def _seen(root: Cgroup, container: str, version: int) -> Seen:

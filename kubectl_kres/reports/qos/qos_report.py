@@ -14,6 +14,7 @@ from kubectl_kres.admission.kubelet.cgroup_files import Machine
 from kubectl_kres.admission.kubelet.kernel import Driver, oom_score, unassigned
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.defaulting import decoded_draft
+from kubectl_kres.admission.request.new_pod import brought_class
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
@@ -217,7 +218,7 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     live = analysis.start.live
     if live is not None and _blind(live, unseen):
         draft = _running(live, draft, "", server)[0]
-    brought = analysis.start.pod.status.qos_class if live is None else ""
+    brought = brought_class(analysis.start.pod, server) if live is None else ""
     qos_class = qos.explain(draft, brought)
     others = (
         set()

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, draft_pod
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.aggregate import add_into, of_pod, with_status
+from kubectl_kres.admission.pod.aggregate import add_into, of_stored_pod
 from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import Pod
@@ -54,10 +54,8 @@ def amounts(pod: Pod, server: Server) -> PodAmounts | None:
     except Unparsable:
         return None
     stored = pod.status.qos_class
-    counted = with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft
-    return PodAmounts(
-        stored if stored in CLASSES else class_of(draft), of_pod(counted, "requests"), of_pod(counted, "limits")
-    )
+    requests, limits = (of_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
+    return PodAmounts(stored if stored in CLASSES else class_of(draft), requests, limits)
 
 
 class AlikeAmounts:
@@ -154,7 +152,7 @@ def _key(pod: Pod) -> bytes:
     actual = [
         (status.name, status.resources, status.allocated_resources)
         for status in statuses
-        if status.resources is not None
+        if status.resources is not None or status.allocated_resources is not None
     ]
     conditions = status.conditions if actual else None
     parts = (spec.containers, spec.init_containers, spec.resources, spec.overhead, actual, conditions, status.qos_class)

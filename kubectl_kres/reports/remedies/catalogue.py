@@ -70,7 +70,8 @@ BY_HAND: Mapping[str, str] = {
 #: Rules that set, sum up or suppose something, and refuse nothing.
 REFUSE_NOTHING: frozenset[str] = frozenset({
     "manifest/written", "quantity/canonical", "defaulting/request-from-limit", "pod-level/request-from-containers",
-    "pod-level/request-from-limit", "pod-level/hugepages-limit", "pod-level/dropped", "limitrange/default",
+    "pod-level/request-from-limit", "pod-level/hugepages-limit", "pod-level/dropped",
+    "pod-level/limit-from-containers", "pod-level/limit-from-request", "limitrange/default",
     "limitrange/default-request", "limitrange/default-from-max", "limitrange/default-request-from-default",
     "limitrange/default-request-from-min", "limitrange/annotation", "priority/global-default",
     "runtime-class/overhead", "pod/sum", "pod/init-peak", "pod/pod-level", "qos/class", "qos/brought",

@@ -69,20 +69,41 @@ def taken_down(state: StatefulSetState) -> StatefulSetState | None:
 
 
 def _updated(state: StatefulSetState, present: dict[int, Replica]) -> StatefulSetState | None:
-    """Source: updateStatefulSetAfterInvariantEstablished."""
-    down = state.unavailable - sum(1 for ordinal in state.ordinals if not present[ordinal].ready)
-    gone: set[int] = set()
-    for ordinal in reversed(state.ordinals):
-        if len(gone) >= down or ordinal < state.start + state.partition:
-            break
-        if present[ordinal].template != state.template:
-            gone.add(ordinal)
+    gone = _one_replaced(state, present) if state.unavailable is None else _several_replaced(state, present)
     if gone:
         return state._replace(pods=tuple(replica for replica in state.pods if replica.ordinal not in gone))
     finished = all(present[ordinal].template == state.template and present[ordinal].ready for ordinal in state.ordinals)
     if finished and state.current != state.template:
         return state._replace(current=state.template)
     return None
+
+
+def _one_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
+    """The highest old ordinal, unless one above it is not ready. Source: updateStatefulSet without the gate."""
+    for ordinal in reversed(state.ordinals):
+        if ordinal < state.start + state.partition:
+            break
+        if present[ordinal].template != state.template:
+            return {ordinal}
+        if not present[ordinal].ready:
+            break
+    return set()
+
+
+def _several_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
+    """As many as may be away; in parallel also each old one that is not ready, as nothing is lost with it.
+
+    Source: updateStatefulSetAfterInvariantEstablished.
+    """
+    waiting = [ordinal for ordinal in state.ordinals if not present[ordinal].ready]
+    old = [
+        ordinal
+        for ordinal in reversed(state.ordinals)
+        if ordinal >= state.start + state.partition and present[ordinal].template != state.template
+    ]
+    room = max(0, (state.unavailable or 1) - len(waiting))
+    gone = set(old) & set(waiting) if state.parallel else set()
+    return gone | set([ordinal for ordinal in old if present[ordinal].ready or not state.parallel][:room])
 
 
 def with_replica(state: StatefulSetState, replica: Replica) -> StatefulSetState:

@@ -1,0 +1,75 @@
+"""``simulate --kube-version`` alone: what another version of Kubernetes would answer otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, parse, shown
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answer, read_yaml
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.checked import scenes
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.changes import upgrade as render
+from kubectl_kres.reports.changes.upgrade import SpaceChanges, UpgradeReport, changes_in, report_of
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.store.coverage import Need
+
+_NEEDED = ("LimitRange", "ResourceQuota", "Pod")
+
+
+def run_upgrade(options: Options) -> int:
+    """Prints what differs, and returns the exit code. Raises UsageError for a version without rules."""
+    asked = parse(options.kube_version)
+    if asked is None or not OLDEST <= asked <= NEWEST:
+        raise UsageError(
+            f"--kube-version {options.kube_version}: rules are known of Kubernetes {shown(OLDEST)} to {shown(NEWEST)}",
+            hint="what a newer version changes is not known here",
+        )
+    return answer(options, Query(partial(UpgradePage, options), ()))
+
+
+class UpgradePage(Page):
+    """One report about all namespaces that are asked about."""
+
+    kind = "Upgrade"
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The report, once everything was looked at under both versions."""
+        tally.listed = False
+        new, assumptions = frame.server_of(source.version())
+        old, supposed = self._now(source.store.origin.version or source.version(), new)
+        now = source.store.origin.time or moment()
+        ask = Ask(old, (), now, read_yaml, not self.options.no_seen)
+        listed: list[SpaceChanges] = []
+        for scene in scenes(source, given, self.options, ask):
+            tally.answered((), complete=True, negative=False)
+            if scene.namespace:
+                listed.append(changes_in(scene.store, scene.namespace, scene.subjects, ask, new))
+        tally.leaves_out(given.left_out)
+        tally.saw((), complete=not source.skipped)
+        needs = [Need(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
+        needs = [need for need in needs if source.store.covered(need).state in {"denied", "failed"}]
+        report = report_of(listed, old, new, (*supposed, *assumptions), needs, source.store)
+        tally.answered(report.unseen, complete=report.complete, negative=self._negative(report))
+        yield Answered(None, report, partial(self._lines, report))
+
+    def _lines(self, report: UpgradeReport) -> Iterable[str]:
+        return render.lines(report, color=self.color, width=self.width, wide=self.options.output == "wide")
+
+    def _negative(self, report: UpgradeReport) -> bool:
+        return self.options.exit_code and report.outcome == "worse"
+
+    def _now(self, git_version: str, new: Server) -> tuple[Server, tuple[str, ...]]:
+        """The server as it is, and what is supposed about it; of files it is one minor version older."""
+        if parse(git_version) is None:
+            before = max(OLDEST, (new.version[0], new.version[1] - 1))
+            text = f"the objects are now on Kubernetes {shown(before)}, the version before"
+            return structs.replace(new, version=before), (text,)
+        version, assumed = nearest(git_version)
+        return structs.replace(new, version=version), (assumed,) if assumed else ()

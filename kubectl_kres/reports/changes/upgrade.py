@@ -1,0 +1,270 @@
+"""What another version of Kubernetes would answer otherwise: about workloads, quotas and policies, and by which change.
+
+Nothing is stored anew by an upgrade: pods that exist stay as they are. What changes is the answer to the next pod, what
+quotas count, and which policies can be computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.usage_drift import recount
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.common.explanation import Unseen, unread
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import analysis_of
+from kubectl_kres.reports.pod.resource_view import values_of
+from kubectl_kres.reports.quota.counted import objects_of
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.versions.changes import CHANGES, changes_between
+
+Effect = Literal["refused", "admitted", "class", "values", "quota", "message"]
+#: The worst first: pods that are lost, then what is counted or stored otherwise, last what gets better.
+ORDER: tuple[Effect, ...] = ("refused", "quota", "class", "values", "message", "admitted")
+
+
+class UpgradeChange(Record, frozen=True):
+    """One object with another answer. ``before``, ``after``: the answers in words; ``why``: names of changes.
+
+    ``effect``: what is different about it: it is refused now, a quota counts otherwise, its pods get another QoS class,
+    other values, another message, or are admitted now. ``values``: path, then what is stored before and after.
+    """
+
+    subject: ObjectRef
+    effect: Effect
+    before: str
+    after: str
+    values: tuple[tuple[str, str, str], ...] = ()
+    why: tuple[str, ...] = ()
+
+    @property
+    def worse(self) -> bool:
+        """Whether something that was admitted is not any more."""
+        return self.effect == "refused"
+
+
+class UpgradeReport(Record, frozen=True):
+    """What is answered otherwise after the upgrade, the worst first.
+
+    ``objects``: how many workloads, pods and quotas were looked at. ``elsewhere``: names of changes between the
+    versions that no object here shows.
+    """
+
+    before: str
+    after: str
+    objects: int = 0
+    workloads: tuple[UpgradeChange, ...] = ()
+    quotas: tuple[UpgradeChange, ...] = ()
+    policies: tuple[UpgradeChange, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+    @property
+    def outcome(self) -> str:
+        """``worse`` if anything that was admitted is not any more, ``other`` if anything differs, else ``none``."""
+        changes = (*self.workloads, *self.quotas, *self.policies)
+        return "worse" if any(change.worse for change in changes) else "other" if changes else "none"
+
+
+class SpaceChanges(Struct, frozen=True):
+    """What differs in one namespace. ``looked_at``: workloads and quotas."""
+
+    workloads: tuple[UpgradeChange, ...]
+    quotas: tuple[UpgradeChange, ...]
+    policies: tuple[UpgradeChange, ...]
+    looked_at: int
+
+
+def changes_in(store: Store, namespace: str, subjects: Sequence[Subject], ask: Ask, new: Server) -> SpaceChanges:
+    """What differs in a namespace between the server of ``ask`` and ``new``."""
+    later = structs.replace(ask, server=new)
+    before = [_answers(store, subject, ask) for subject in subjects]
+    after = [_answers(store, subject, later) for subject in subjects]
+    workloads = [
+        _workload(store, subject, later, *pair)
+        for subject, *pair in zip(subjects, before, after, strict=True)
+        if _keys(pair[0]) != _keys(pair[1])
+    ]
+    quotas = tuple(store.all("ResourceQuota", namespace)) if namespace else ()
+    return SpaceChanges(
+        tuple(workloads), tuple(_quotas(store, namespace, ask, later)), tuple(_policies(before, after)),
+        len(subjects) + len(quotas),
+    )  # fmt: skip
+
+
+def report_of(
+    spaces: Iterable[SpaceChanges], old: Server, new: Server, notes: Sequence[str], needs: Iterable[Need], store: Store
+) -> UpgradeReport:
+    """All namespaces together. ``needs``: the reads without which it is incomplete."""
+    listed = list(spaces)
+    workloads = _worst_first(change for space in listed for change in space.workloads)
+    quotas = _worst_first(change for space in listed for change in space.quotas)
+    policies = _worst_first({change.subject: change for space in listed for change in space.policies}.values())
+    shown = {name for change in (*workloads, *quotas, *policies) for name in change.why}
+    pair = sorted((old.version, new.version))
+    elsewhere = tuple(name for name, _ in changes_between(*pair) if name not in shown)
+    unseen = tuple(unread(store, needs))
+    return UpgradeReport(
+        _shown(old), _shown(new), sum(space.looked_at for space in listed), workloads, quotas, policies, elsewhere,
+        tuple(notes), unseen, not any(item.required for item in unseen),
+    )  # fmt: skip
+
+
+def _shown(server: Server) -> str:
+    return f"{server.version[0]}.{server.version[1]}"
+
+
+def _worst_first(changes: Iterable[UpgradeChange]) -> tuple[UpgradeChange, ...]:
+    return tuple(
+        sorted(changes, key=lambda change: (ORDER.index(change.effect), change.subject.namespace, change.subject.full))
+    )
+
+
+def _answers(store: Store, subject: Subject, ask: Ask) -> tuple[Outcome, ...]:
+    """Every answer to the next pod, none where there can be none."""
+    try:
+        return analysis_of(store, subject, ask, journal=False).outcomes
+    except (KresError, Unparsable):
+        return ()
+
+
+def _keys(outcomes: Iterable[Outcome]) -> frozenset[str]:
+    """The answers, as far as anybody can tell them apart."""
+    return frozenset(
+        repr((
+            outcome.allowed, outcome.code, outcome.message, outcome.causes, outcome.warnings,
+            dict(outcome.object or {}), [(charge.quota, dict(charge.requested)) for charge in outcome.charges],
+        ))
+        for outcome in outcomes
+    )  # fmt: skip
+
+
+def _workload(
+    store: Store, subject: Subject, later: Ask, before: Sequence[Outcome], after: Sequence[Outcome]
+) -> UpgradeChange:
+    keys = _keys(after)
+    values = tuple(_value_changes(before, after))
+    classes = [_classes(outcomes) for outcomes in (before, after)]
+    admitted = [any(outcome.allowed for outcome in outcomes) for outcomes in (before, after)]
+    refused = [any(not outcome.allowed for outcome in outcomes) for outcomes in (before, after)]
+    effect: Effect
+    if refused[1] and not refused[0]:
+        effect = "refused"
+    elif admitted[1] and not admitted[0]:
+        effect = "admitted"
+    elif classes[0] != classes[1]:
+        effect = "class"
+    else:
+        effect = "values" if values else "message"
+    why = _causes(later.server, lambda server: _keys(_answers(store, subject, _asking(later, server))), keys)
+    return UpgradeChange(subject.ref, effect, _words(before), _words(after), values, why)
+
+
+def _asking(ask: Ask, server: Server) -> Ask:
+    return structs.replace(ask, server=server)
+
+
+def _causes(new: Server, answer: Callable[[Server], object], keys: object) -> tuple[str, ...]:
+    """The changes without which the answer would be another one."""
+    names = [name for name, change in CHANGES.items() if change.minor <= new.version[1] and new.behaves(name)]
+    return tuple(name for name in names if answer(structs.replace(new, without=new.without | {name})) != keys)
+
+
+def _classes(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    stored = [((outcome.object or {}).get("status") or {}).get("qosClass", "") for outcome in outcomes]
+    return tuple(sorted({name for name in stored if name}))
+
+
+def _words(outcomes: Sequence[Outcome]) -> str:
+    """The answers in one line: what is refused in the server's words, else that it is admitted, and the class."""
+    refusals = list(dict.fromkeys(outcome.message for outcome in outcomes if not outcome.allowed))
+    admitted = [f"admitted, {', '.join(_classes(outcomes))}".rstrip(", ")] * any(o.allowed for o in outcomes)
+    return " or ".join([*admitted, *(f"refused: {text}" for text in refusals)])
+
+
+def _value_changes(before: Sequence[Outcome], after: Sequence[Outcome]) -> Iterator[tuple[str, str, str]]:
+    """Values of the stored pod that differ between the leading answers."""
+    first, last = (
+        next((outcome.object for outcome in side if outcome.object is not None), None) for side in (before, after)
+    )
+    if first is None or last is None:
+        return
+    old, new = values_of(first), values_of(last)
+    for key in dict.fromkeys((*old, *new)):
+        if old.get(key) != new.get(key):
+            texts = ["-" if value is None else str(value) for value in (old.get(key), new.get(key))]
+            yield ".".join(part for part in map(str, key) if part), texts[0], texts[1]
+
+
+def _quotas(store: Store, namespace: str, ask: Ask, later: Ask) -> Iterator[UpgradeChange]:
+    """Quotas that count what is there otherwise."""
+    quotas = tuple(store.all("ResourceQuota", namespace)) if namespace else ()
+    if not quotas:
+        return
+
+    def used(server: Server) -> list[dict[str, str]]:
+        asking = _asking(ask, server)
+        objects = objects_of(store, quotas, namespace, asking)
+        requests = {
+            kind: None if counted is None else [item.request for item in counted] for kind, counted in objects.items()
+        }
+        return [{name: str(value) for name, value in recount(quota, requests, server).items()} for quota in quotas]
+
+    try:
+        before, after = used(ask.server), used(later.server)
+    except Unparsable:
+        return
+    for index, (quota, old, new) in enumerate(zip(quotas, before, after, strict=True)):
+        if old == new:
+            continue
+        names = [name for name in new if old.get(name) != new[name]]
+        values = tuple((f"used.{name}", old.get(name, "-"), new[name]) for name in names)
+        why = _causes(later.server, lambda server, index=index: used(server)[index], new)  # type: ignore[misc]
+        words = [", ".join(f"{name} {side.get(name, '-')}" for name in names) for side in (old, new)]
+        yield UpgradeChange(
+            ObjectRef("ResourceQuota", quota.metadata.name, namespace), "quota", words[0], words[1], values, why
+        )
+
+
+def _policies(before: Sequence[Sequence[Outcome]], after: Sequence[Sequence[Outcome]]) -> Iterator[UpgradeChange]:
+    """Policies that refuse pods on one side alone, with how many workloads they are about."""
+    sides = [_refusing(outcomes) for outcomes in (before, after)]
+    for source in sorted({*sides[0], *sides[1]}):
+        old, new = (side.get(source, {}) for side in sides)
+        if old == new:
+            continue
+        subject = ObjectRef(*source)
+        effect: Effect = "refused" if len(new) > len(old) else "admitted" if len(old) > len(new) else "message"
+        words = [_refusals(side) for side in (old, new)]
+        why = ("policy/list-of-objects",) if any(rule == "policy/no-answer" for rule, _ in old.values()) else ()
+        yield UpgradeChange(subject, effect, words[0], words[1], (), why)
+
+
+def _refusing(answers: Sequence[Sequence[Outcome]]) -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
+    """By policy the workloads that it refuses, by their place, with rule and text."""
+    result: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
+    for place, outcomes in enumerate(answers):
+        for finding in (finding for o in outcomes if o.refusal is not None for finding in o.refusal.findings):
+            if finding.source is not None and finding.rule.startswith("policy/"):
+                key = (finding.source.kind, finding.source.name)
+                result.setdefault(key, {})[place] = (finding.rule, finding.text)
+    return result
+
+
+def _refusals(refused: dict[int, tuple[str, str]]) -> str:
+    if not refused:
+        return "refuses nothing"
+    rule, text = next(iter(refused.values()))
+    verb = "drops the connection" if rule == "policy/no-answer" else f"refuses: {text}"
+    return f"{verb} ({len(refused)} workload{'s' * (len(refused) > 1)})"
