@@ -145,12 +145,40 @@ class TenantEnforce(Base, frozen=True):
     workloads: Mapping[str, Any] | None = None
 
 
-class TenantRule(Base, frozen=True):
+class Audience(Base, frozen=True):
+    """Whose requests a rule is about: a User, Group, ServiceAccount, or with Custom a group of Capsule's."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class NamespaceRule(Base, frozen=True):
+    """A rule as it applies to a namespace; no ``audience``: it is about everybody's requests."""
+
+    audience: tuple[Audience, ...] | None = None
+    enforce: TenantEnforce | None = None
+
+
+class TenantRule(NamespaceRule, frozen=True):
     """A rule for the namespaces that it selects; without a selector for all of the tenant."""
 
     namespace_selector: LabelSelector | None = None
-    enforce: TenantEnforce | None = None
     quota: tuple[TenantRuleQuota, ...] | None = None
+
+
+class RuleStatusStatus(Base, frozen=True):
+    """The rules of a namespace, in the order of its Tenant."""
+
+    rules: tuple[NamespaceRule, ...] | None = None
+
+
+class RuleStatus(Base, frozen=True):
+    """What the controller worked out of a Tenant's rules for one namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    status: RuleStatusStatus = RuleStatusStatus()
+    kind: str = "RuleStatus"
+    api_version: str = _API_VERSION
 
 
 class TenantSpec(Base, frozen=True):
@@ -270,6 +298,7 @@ KINDS = (
     _kind("ResourcePool", "pools", "pool", "quotapool", struct=ResourcePool),
     _kind("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=ResourcePoolClaim),
     _kind("Tenant", "tnt", struct=Tenant),
+    Kind("RuleStatus", ("rulestatuses", "rulestatus"), GROUP, VERSION, struct=RuleStatus),
     _kind("GlobalResourceQuota", "globalquota", "grq", struct=GlobalResourceQuota),
     _kind("CustomQuota", "cq", namespaced=True, struct=CustomQuota),
     _kind("GlobalCustomQuota", "gcq", struct=GlobalCustomQuota),

@@ -9,9 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, reread
+from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, drop_pod_level, reread
 from kubectl_kres.admission.base.field_error import FieldError
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
+from kubectl_kres.admission.base.pod_webhook import PodWebhook
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
@@ -47,6 +48,7 @@ class Policies(Struct, frozen=True):
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
+    webhook: one whose answers about pods are computed; None: there is none.
     """
 
     limits: tuple[Limits, ...] = ()
@@ -56,6 +58,7 @@ class Policies(Struct, frozen=True):
     extended: Mapping[str, str] | None = None
     expandable: Mapping[str, bool] | None = None
     default_storage: str = ""
+    webhook: PodWebhook | None = None
 
 
 def policies_of(
@@ -103,7 +106,7 @@ def admit(
         return (Outcome(allowed=False, code=400, refusal=refusal),)
     run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), tuple(faults), counted=counted)
     return distinct(
-        outcome for order, twin, entries in mutated(draft, policies, steps, server)
+        outcome for order, twin, entries in _after_webhook(draft, ref, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
     )  # fmt: skip
 
@@ -135,6 +138,29 @@ def mutated(
         if look not in seen:
             seen.add(look)
             yield tuple(limits.source.name for limits in order), twin, entries
+
+
+def _after_webhook(
+    draft: Draft, ref: ObjectRef, policies: Policies, steps: list[Entry] | None, server: Server
+) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
+    """The pod after LimitRanges and the mutating webhook, once for every order of LimitRanges.
+
+    What the webhook changed is defaulted and goes through LimitRanger again; where that changed it, the webhook is
+    asked once more. Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
+    """
+    webhook = policies.webhook
+    for order, once, entries in mutated(draft, policies, steps, server):
+        if webhook is None or not webhook.mutate(once, entries):
+            yield order, once, entries
+            continue
+        default_pod(once, ref, entries)
+        said = None if entries is None else list(entries)
+        for _, twice, more in mutated(once.copy(), policies, said, server):
+            if twice.values() != once.values() and webhook.mutate(twice, more):
+                default_pod(twice, ref, more)
+            if not server.on("PodLevelResources"):
+                drop_pod_level(twice, more)
+            yield order, twice, more
 
 
 def _look(draft: Draft) -> tuple[Any, ...]:
@@ -201,6 +227,12 @@ class _Run:
         for refusal in bounds or ([overhead] if overhead else []):
             yield self._refused(refusal, draft, order, entries, warnings)
         if bounds or overhead:
+            return
+        webhook = self.policies.webhook
+        denied = () if webhook is None else webhook.review(draft, self.ref.name, entries)
+        for refusal in denied:
+            yield self._refused(refusal, draft, order, entries, warnings)
+        if denied:
             return
         verdict = self._quota(draft, entries)
         for refusal in verdict.refusals:

@@ -118,6 +118,8 @@ class System:
     deciding: frozenset[str] = frozenset()
     #: Kinds whose objects make one pod each and may wait for a quota.
     waiting: tuple[str, ...] = ()
+    #: Kinds that ``extend_policies`` looks at.
+    policy_kinds: tuple[str, ...] = ()
     #: Kinds whose edits decide about pods; and those of which ``happened`` tells something.
     policies: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
@@ -244,6 +246,13 @@ class System:
     def distributed(self, metadata: ManagedMetadata) -> str:
         """The same for a policy that it distributes."""
         return ""
+
+    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
+        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it supposed of that.
+
+        Called again only where objects of ``policy_kinds`` have changed.
+        """
+        return policies, ()
 
     def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
         """The reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""

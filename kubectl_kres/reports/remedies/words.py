@@ -187,8 +187,8 @@ def raises(policies: Policies, need: Raised, namespace: str) -> Iterator[RaiseQu
             first = need.first.get(key, hard[key])
             next_pod = _amount(first, before, name) if first < need.hard[key] and first > hard[key] else ""
             yield RaiseQuota(
-                ObjectRef("ResourceQuota", quota.name, namespace),
-                f"spec.hard[{name}]",
+                quota.source.ref,
+                f"{quota.hard_at}[{name}]",
                 name,
                 _amount(need.hard[key], before, name),
                 str(before),

@@ -20,7 +20,7 @@ def find(scene: Scene) -> Iterator[Broken]:
         for scope in quota.scopes:
             wanted = tuple(scope.values or ())
             if scope.scope_name == "PriorityClass" and scope.operator == "In" and not there & {*wanted}:
-                ref = ObjectRef("ResourceQuota", quota.name, scene.namespace)
+                ref = quota.source.ref
                 yield Broken(ref, {"classes": ", ".join(wanted)}, "spec.scopeSelector")
 
 

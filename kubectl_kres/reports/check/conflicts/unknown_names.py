@@ -26,7 +26,7 @@ def find(scene: Scene) -> Iterator[Broken]:
         for name in sorted(quota.hard):
             meant = _meant(name)
             if meant:
-                ref = ObjectRef("ResourceQuota", quota.name, scene.namespace)
+                ref = quota.source.ref
                 yield Broken(ref, {"name": name, "meant": meant}, f"spec.hard[{name}]")
 
 
