@@ -124,7 +124,12 @@ def evaluate(
     if before.refusals:
         return before
     verdict = _of_plugin(
-        request, [quota for quota in quotas if quota.words is None] if shared else quotas, limited, journal, counted, old
+        request,
+        [quota for quota in quotas if quota.words is None] if shared else quotas,
+        limited,
+        journal,
+        counted,
+        old,
     )
     return verdict if verdict.refusals or not shared else QuotaVerdict((), (*verdict.charges, *before.charges))
 
@@ -222,9 +227,7 @@ def charges(request: QuotaRequest, quotas: Sequence[Quota]) -> tuple[QuotaCharge
 def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
     """The quotas as they are once the costs are in ``used``."""
     after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
-    return tuple(
-        quota.using({**quota.used, **after.get(quota.name, {})}) for quota in quotas
-    )
+    return tuple(quota.using({**quota.used, **after.get(quota.name, {})}) for quota in quotas)
 
 
 def concerned(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
@@ -237,9 +240,7 @@ def _must_specify(request: QuotaRequest, quota: Quota, journal: list[Entry] | No
     needed = sorted(MUST_SPECIFY & set(request.names(quota.hard)))
     if request.containers is None or not needed:
         return None
-    missing = {
-        name: [container for container, stated in request.containers if name not in stated] for name in needed
-    }
+    missing = {name: [container for container, stated in request.containers if name not in stated] for name in needed}
     if quota.words is None:
         missing = {name: sorted(set(containers)) for name, containers in missing.items()}
     texts = [f"{name} for: {','.join(containers)}" for name, containers in missing.items() if containers]
@@ -304,9 +305,7 @@ def _exceeded(request: QuotaRequest, quota: Quota, delta: Quantities, names: Seq
     return _refused_by(quota, delta, names, text, request)
 
 
-def _refused_by(
-    quota: Quota, delta: Quantities, names: Sequence[str], text: str, request: QuotaRequest
-) -> Refusal:
+def _refused_by(quota: Quota, delta: Quantities, names: Sequence[str], text: str, request: QuotaRequest) -> Refusal:
     findings = [
         Finding(
             text,

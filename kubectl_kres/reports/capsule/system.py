@@ -10,6 +10,7 @@ from kubectl_kres.model.capsule import GROUP, MANAGED_LABEL, POOL_LABEL, pool_of
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import PoolTrail
@@ -18,6 +19,9 @@ from kubectl_kres.store.store import Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
+#: What decides about pods, and what tells by which version.
+_DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition", "Deployment")
+_ENFORCED = ("Tenant", "RuleStatus", "GlobalResourceQuota")
 _QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
 _OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
@@ -32,6 +36,7 @@ class Capsule(System):
         "Tenant": KindAnswers("capsule"),
     }
     policies = ("ResourcePool", "ResourcePoolClaim", "Tenant")
+    policy_kinds = _DECIDING
     telling = ("ResourcePool", "ResourcePoolClaim")
     beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
     rights: Mapping[str, tuple[Right, ...]] = {
@@ -60,12 +65,22 @@ class Capsule(System):
 
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
         """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
-        del spec, new
+        del spec
+        from kubectl_kres.reports.capsule.common.tenancy import tenancy_needs
+
+        if new and namespace:
+            yield from tenancy_needs(store, namespace)
         pools = sorted(set(self.kept_quotas(store, namespace).values()))
-        if not pools:
-            return ()
-        pool = Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
-        return Need("ResourcePoolClaim", namespace, required=False), pool
+        if pools:
+            yield Need("ResourcePoolClaim", namespace, required=False)
+            yield Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
+
+    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
+        if not any(any(True for _ in store.all(kind)) for kind in _ENFORCED):
+            return policies, ()
+        from kubectl_kres.reports.capsule.common.tenancy import extended
+
+        return extended(store, namespace, policies)
 
     def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
         """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
