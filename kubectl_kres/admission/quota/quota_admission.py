@@ -24,8 +24,8 @@ MUST_SPECIFY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "l
 class Quota:
     """A ResourceQuota as the plugin sees it: ``hard`` and ``used`` are those of its status.
 
-    ``words``: of a quota that a webhook enforces, before the plugin is asked; None: the plugin enforces it. ``hard_at``:
-    the field of its object that is changed to raise it.
+    ``words``: of a quota that a webhook enforces, before the plugin is asked; None: the plugin enforces it.
+    ``hard_at``: the field of its object that is changed to raise it.
     """
 
     __slots__ = ("hard", "hard_at", "name", "scopes", "source", "used", "words")
@@ -123,14 +123,8 @@ def evaluate(
     before = _of_webhooks(request, shared, journal, counted=counted, old=old) if shared else QuotaVerdict()
     if before.refusals:
         return before
-    verdict = _of_plugin(
-        request,
-        [quota for quota in quotas if quota.words is None] if shared else quotas,
-        limited,
-        journal,
-        counted,
-        old,
-    )
+    own = [quota for quota in quotas if quota.words is None] if shared else quotas
+    verdict = _of_plugin(request, own, limited, journal, counted=counted, old=old)
     return verdict if verdict.refusals or not shared else QuotaVerdict((), (*verdict.charges, *before.charges))
 
 
@@ -171,6 +165,7 @@ def _of_plugin(
     quotas: Sequence[Quota],
     limited: Sequence[LimitedResource],
     journal: list[Entry] | None,
+    *,
     counted: bool,
     old: QuotaRequest | None,
 ) -> QuotaVerdict:

@@ -230,11 +230,13 @@ class _Run:
             return
         webhook = self.policies.webhook
         denied = () if webhook is None else webhook.review(draft, self.ref.name, entries)
-        for refusal in denied:
-            yield self._refused(refusal, draft, order, entries, warnings)
         if denied:
+            # Validating webhooks are asked at the same time, and the first refusal to come back is the answer.
+            shared = [quota for quota in self.policies.quotas if quota.words is not None]
+            for refusal in (*denied, *self._quota(draft, shared, entries).refusals):
+                yield self._refused(refusal, draft, order, entries, warnings)
             return
-        verdict = self._quota(draft, entries)
+        verdict = self._quota(draft, self.policies.quotas, entries)
         for refusal in verdict.refusals:
             yield self._refused(refusal, draft, order, entries, warnings)
         if not verdict.refusals:
@@ -249,12 +251,11 @@ class _Run:
             if findings:
                 yield forbidden_object("pods", self.ref.name, findings)
 
-    def _quota(self, draft: Draft, entries: list[Entry] | None) -> QuotaVerdict:
-        if "ResourceQuota" in self.server.disabled_plugins:
-            return QuotaVerdict()
-        request = quota_request(self.pod, draft)
+    def _quota(self, draft: Draft, quotas: Sequence[Quota], entries: list[Entry] | None) -> QuotaVerdict:
         limited = self.server.limited_resources
-        return evaluate(request, self.policies.quotas, limited, entries, counted=self.counted)
+        if "ResourceQuota" in self.server.disabled_plugins:
+            quotas, limited = [quota for quota in quotas if quota.words is not None], ()
+        return evaluate(quota_request(self.pod, draft), quotas, limited, entries, counted=self.counted)
 
     def _refused(
         self,

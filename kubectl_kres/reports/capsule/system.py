@@ -12,6 +12,7 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import PoolTrail
 from kubectl_kres.store.coverage import Need
@@ -110,6 +111,11 @@ class Capsule(System):
         from kubectl_kres.reports.capsule.pool.pool_trail import more_room
 
         return more_room(store, ref, lacks)
+
+    def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
+        from kubectl_kres.reports.capsule.common.tenant_quotas import source_of_quota
+
+        return source_of_quota(store, edit)
 
     def pool_of(self, quota: ResourceQuota) -> str:
         return pool_of(quota)

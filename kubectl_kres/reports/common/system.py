@@ -19,7 +19,7 @@ from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Edit, Remedy
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Severity
 from kubectl_kres.store.coverage import Need
@@ -234,6 +234,10 @@ class System:
 
     def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
         """Instead of raising quotas that it keeps. ``lacks``: by what they are from, resources with what is missing."""
+
+    def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
+        """Return what to raise instead of a quota that it makes of another object; None: it makes none of it."""
+        return None
 
     def pool_of(self, quota: ResourceQuota) -> str:
         """What it takes the hard of a quota from; empty: it does not keep it."""
