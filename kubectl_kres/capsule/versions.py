@@ -11,7 +11,10 @@ Version = tuple[int, int, int]
 
 
 class Change(NamedTuple):
-    """What a version brought. ``read``: in the source, with recorded answers; else by its release notes alone."""
+    """What a version brought. ``read``: in the source, with recorded answers; else by its release notes alone.
+
+    ``text`` empty: that it changed something there is known, and what was not read.
+    """
 
     version: Version
     area: Area
@@ -38,9 +41,9 @@ CHANGES: Final = (
     Change((0, 14, 1), "tenant quotas", "a controller of their own keeps the quotas of Tenants", read=False),
     Change((0, 14, 2), "rules", "rules set requests and limits, and no longer refuse any", read=False),
     Change((0, 15, 0), "rules", "what is labelled as managed by Capsule no longer skips rules", read=False),
-    Change((0, 15, 0), "shared quotas", "changes of admission that were not read", read=False),
-    Change((0, 15, 0), "pools", "changes that were not read", read=False),
-    Change((0, 15, 0), "tenant quotas", "changes that were not read", read=False),
+    Change((0, 15, 0), "shared quotas", "", read=False),
+    Change((0, 15, 0), "pools", "", read=False),
+    Change((0, 15, 0), "tenant quotas", "", read=False),
 )
 
 _VERSION = re.compile(r"v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:[-+].*)?")
@@ -69,8 +72,9 @@ def remarks(version: Version | None, area: Area) -> Iterator[str]:
             f"Capsule {written(version)} is newer than {written(NEWEST)}, the newest whose changes are known: its "
             f"{area} are taken as {written(PINNED)} has them"
         )
-    later = _listed(change for change in CHANGES if PINNED < change.version <= version and change.area == area)
-    if later and version <= NEWEST:
+    since = [change for change in CHANGES if PINNED < change.version <= version and change.area == area]
+    if since and version <= NEWEST:
+        later = _listed(iter(since)) or f"what {written(since[-1].version)} changed there was not read"
         yield f"Capsule is {written(version)}, its {area} are taken as {written(PINNED)} has them; {later}"
     missing = _listed(change for change in CHANGES if version < change.version <= PINNED and change.area == area)
     if missing:
@@ -81,4 +85,5 @@ def _listed(changes: Iterator[Change]) -> str:
     return "; ".join(
         f"since {written(change.version)}: {change.text}{'' if change.read else ' (by its release notes)'}"
         for change in changes
+        if change.text
     )

@@ -307,6 +307,8 @@ KINDS = (
 
 #: By what the quota that a pool keeps in each of its namespaces is recognised.
 POOL_LABEL = "projectcapsule.dev/pool"
+#: What labels of Capsule begin with.
+LABELS = ("projectcapsule.dev/", "capsule.clastix.io/")
 MANAGED_LABEL = "projectcapsule.dev/managed-by"
 #: What the name of a managed quota starts with.
 PREFIX = "capsule-pool-"

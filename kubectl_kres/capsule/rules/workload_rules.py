@@ -45,6 +45,11 @@ class ResourcePolicy(Struct, frozen=True):
     source: Source
     value: Quantity | None = None
 
+    @property
+    def shown(self) -> str:
+        """The policy with its value: ``Ratio 2``."""
+        return self.policy if self.value is None else f"{self.policy} {self.value}"
+
 
 class WorkloadRule(Struct, frozen=True):
     """One rule about pods. ``qos``: the classes that it matches, in its order."""

@@ -87,7 +87,7 @@ def _judge(
                     "capsule/rule-resources",
                     met or demand.action != "deny",
                     observed,
-                    demand.policy.policy,
+                    demand.policy.shown,
                     "" if met else detail,
                     demand.policy.source,
                 )

@@ -21,8 +21,8 @@ from kubectl_kres.store.store import Store
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
 #: What decides about pods, and what tells by which version.
-_DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition", "Deployment")
-_ENFORCED = ("Tenant", "RuleStatus", "GlobalResourceQuota")
+_DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition")
+_OF_TENANTS = ("Tenant", "RuleStatus", "CustomResourceDefinition")
 _QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
 _OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
@@ -39,11 +39,16 @@ class Capsule(System):
     policies = ("ResourcePool", "ResourcePoolClaim", "Tenant")
     policy_kinds = _DECIDING
     telling = ("ResourcePool", "ResourcePoolClaim")
-    beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
+    beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED, *_OF_TENANTS})
+    said_if_refused = frozenset({"GlobalResourceQuota", *_OF_TENANTS})
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
             Right("ResourcePool", _BOTH, "what a pool has left"),
             Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
+            Right("Tenant", _GET, "the rules that a Tenant has for pods"),
+            Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
+            Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
+            Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
         ),
         "explain": (*_QUOTAS, Right("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
         "quota": _QUOTAS,
@@ -66,18 +71,27 @@ class Capsule(System):
 
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
         """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
-        del spec
-        from kubectl_kres.reports.capsule.common.tenancy import tenancy_needs
-
-        if new and namespace:
-            yield from tenancy_needs(store, namespace)
+        del spec, new
         pools = sorted(set(self.kept_quotas(store, namespace).values()))
         if pools:
             yield Need("ResourcePoolClaim", namespace, required=False)
             yield Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
 
+    def remedies(self) -> Mapping[str, Sentences]:
+        from kubectl_kres.reports.capsule.rule_remedies import RULE_REMEDIES
+
+        return RULE_REMEDIES
+
+    def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
+        from kubectl_kres.reports.capsule.common.tenancy_needs import tenancy_needs
+
+        return tenancy_needs(store, namespace)
+
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        if not any(any(True for _ in store.all(kind)) for kind in _ENFORCED):
+        from kubectl_kres.reports.capsule.common.tenancy_needs import bears
+
+        if not bears(store, namespace):
             return policies, ()
         from kubectl_kres.reports.capsule.common.tenancy import extended
 
@@ -85,9 +99,10 @@ class Capsule(System):
 
     def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
         """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
-        if not any(map(pool_of, store.all("ResourceQuota", namespace or None))):
-            return ()
-        return Need("ResourcePool", required=False), Need("ResourcePoolClaim", namespace, required=False)
+        yield from self.policy_needs(store, namespace)
+        if any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+            yield Need("ResourcePool", required=False)
+            yield Need("ResourcePoolClaim", namespace, required=False)
 
     def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
         if not self.kept_quotas(store, namespace):

@@ -251,6 +251,10 @@ class System:
         """The same for a policy that it distributes."""
         return ""
 
+    def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """The reads of what ``extend_policies`` looks at, where something says that there is any."""
+        return ()
+
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
         """Return the ``Policies`` of a namespace with what it enforces on pods, and what it supposed of that.
 

@@ -13,47 +13,14 @@ from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, par
 from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
 from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
 from kubectl_kres.capsule.versions import SETS_ONLY, Version, parse_version, remarks
-from kubectl_kres.model.capsule import GROUP, GlobalResourceQuota, RuleStatus, Tenant
+from kubectl_kres.model.capsule import GlobalResourceQuota, RuleStatus, Tenant
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.capsule.common.tenancy_needs import DEFINITION, DEPLOYMENT, RULE_STATUS, tenant_name
 from kubectl_kres.store.store import Store
 
-TENANT_LABEL = "capsule.clastix.io/tenant"
-#: The RuleStatus that the controller writes in each namespace.
-RULE_STATUS = "capsule-managed-rules"
-#: What tells Capsule's version: the chart labels its definitions, and its Deployment.
-DEFINITION = Need("CustomResourceDefinition", name=f"tenants.{GROUP}", required=False)
-DEPLOYMENT = Need("Deployment", "capsule-system", required=False)
 _VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name", "helm.sh/chart"
-_UNREAD = frozenset({"denied", "failed"})
-
-
-def tenant_name(space: Namespace | None) -> str:
-    """Return the Tenant of a namespace, by its owner, else by its label; empty: it has none that is known."""
-    if space is None:
-        return ""
-    for owner in space.metadata.owner_references or ():
-        if owner.kind == "Tenant" and owner.api_version.partition("/")[0] in {"", GROUP}:
-            return owner.name
-    return (space.metadata.labels or {}).get(TENANT_LABEL, "")
-
-
-def tenancy_needs(store: Store, namespace: str) -> Iterator[Need]:
-    """Yield the reads of what is enforced, only where the namespace says that it belongs to a Tenant."""
-    tenant = tenant_name(store.get("Namespace", namespace))
-    if not tenant:
-        return
-    own = Need("Tenant", name=tenant, required=False)
-    yield own
-    yield Need("GlobalResourceQuota", required=False)
-    if store.covered(own).state in _UNREAD:
-        yield Need("RuleStatus", namespace, RULE_STATUS, required=False)
-    if _rules(store, namespace).rules or any(_shared(store, namespace)):
-        yield DEFINITION
-        if store.covered(DEFINITION).state in _UNREAD:
-            yield DEPLOYMENT
 
 
 def version_of(store: Store) -> Version | None:
