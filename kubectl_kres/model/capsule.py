@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, ManagedMetadata, ResourceList
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.model.policy import Namespace, ResourceQuota, ResourceQuotaSpec
 
 GROUP = "capsule.clastix.io"
 VERSION = "v1beta2"
@@ -323,3 +323,17 @@ def pool_of(quota: ResourceQuota) -> str:
     """The pool that manages a quota, by its label; empty if none does."""
     name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
     return name if name and quota.metadata.name == quota_name(name) else ""
+
+
+#: The label of a namespace that belongs to a Tenant.
+TENANT_LABEL = "capsule.clastix.io/tenant"
+
+
+def tenant_name(space: Namespace | None) -> str:
+    """Return the Tenant of a namespace, by its owner, else by its label; empty: it has none that is known."""
+    if space is None:
+        return ""
+    for owner in space.metadata.owner_references or ():
+        if owner.kind == "Tenant" and owner.api_version.partition("/")[0] in {"", GROUP}:
+            return owner.name
+    return (space.metadata.labels or {}).get(TENANT_LABEL, "")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, drop_pod_level, reread
 from kubectl_kres.admission.base.field_error import FieldError
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
-from kubectl_kres.admission.base.pod_webhook import PodWebhook
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
@@ -41,6 +40,16 @@ from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
 MOST_ORDERED = 5
 #: Keys that Go keeps in one group of a map. Source: Go's internal/runtime/maps (since 1.24).
 SLOTS = 8
+
+
+class PodWebhook(Protocol):
+    """A webhook whose answers about new pods are computed. ``reinvocationPolicy`` of its mutating half is IfNeeded."""
+
+    def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
+        """Change the pod as one call does, and return whether anything changed."""
+
+    def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
+        """Return every refusal that can be the answer to the pod of that name; none where it passes."""
 
 
 class Policies(Struct, frozen=True):
@@ -154,8 +163,8 @@ def _after_webhook(
             yield order, once, entries
             continue
         default_pod(once, ref, entries)
-        said = None if entries is None else list(entries)
-        for _, twice, more in mutated(once.copy(), policies, said, server):
+        steps_of_first = None if entries is None else list(entries)
+        for _, twice, more in mutated(once.copy(), policies, steps_of_first, server):
             if twice.values() != once.values() and webhook.mutate(twice, more):
                 default_pod(twice, ref, more)
             if not server.on("PodLevelResources"):

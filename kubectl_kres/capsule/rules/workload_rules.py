@@ -103,8 +103,8 @@ def _parsed(rules: Iterator[tuple[NamespaceRule, Source]]) -> WorkloadRules:
     def gap(source: Source, text: str) -> None:
         assumed.append(Assume("spec", "capsule/rule-unknown", f"{source.ref}: {source.field}: {text}"))
 
-    found = tuple(parsed for rule, source in rules if (parsed := _rule(rule, source, gap)) is not None)
-    return WorkloadRules(found, tuple(assumed))
+    workload_rules = tuple(parsed for rule, source in rules if (parsed := _rule(rule, source, gap)) is not None)
+    return WorkloadRules(workload_rules, tuple(assumed))
 
 
 _Gap = Callable[[Source, str], None]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.model.capsule import GROUP, MANAGED_LABEL, POOL_LABEL, pool_of
+from kubectl_kres.model.capsule import GROUP, LABELS, MANAGED_LABEL, POOL_LABEL, Tenant, pool_of, tenant_name
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
@@ -23,6 +23,8 @@ _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
 #: What decides about pods, and what tells by which version.
 _DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition")
 _OF_TENANTS = ("Tenant", "RuleStatus", "CustomResourceDefinition")
+#: What names of webhooks of Capsule end in.
+_HOOKS = (".projectcapsule.dev", ".capsule.clastix.io")
 _QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
 _OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
@@ -78,19 +80,18 @@ class Capsule(System):
             yield Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
 
     def remedies(self) -> Mapping[str, Sentences]:
-        from kubectl_kres.reports.capsule.rule_remedies import RULE_REMEDIES
-
-        return RULE_REMEDIES
+        return dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy)
 
     def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
         """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
+        space = store.get("Namespace", namespace) if namespace else None
+        if not (tenant_name(space) if space is not None else _shows(store, namespace)):
+            return ()
         from kubectl_kres.reports.capsule.common.tenancy_needs import tenancy_needs
 
         return tenancy_needs(store, namespace)
 
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        from kubectl_kres.reports.capsule.common.tenancy_needs import bears
-
         if not bears(store, namespace):
             return policies, ()
         from kubectl_kres.reports.capsule.common.tenancy import extended
@@ -128,6 +129,11 @@ class Capsule(System):
         return more_room(store, ref, lacks)
 
     def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
+        item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
+        metadata = item.metadata if item is not None else Metadata()
+        labelled = any(key.startswith(LABELS) for key in metadata.labels or {})
+        if not labelled and not any(owner.kind in _SOURCES for owner in metadata.owner_references or ()):
+            return None
         from kubectl_kres.reports.capsule.common.tenant_quotas import source_of_quota
 
         return source_of_quota(store, edit)
@@ -173,6 +179,35 @@ class Capsule(System):
         yield from shared_reports(store, namespace)
 
 
+def bears(store: Store, namespace: str) -> bool:
+    """Return whether something was read that Capsule may enforce on pods of the namespace."""
+    if any(True for _ in store.all("GlobalResourceQuota")) or any(True for _ in store.all("RuleStatus", namespace)):
+        return True
+    tenant: Tenant | None = store.get("Tenant", tenant_name(store.get("Namespace", namespace)))
+    return tenant is not None and any(rule.enforce is not None for rule in tenant.spec.rules or ())
+
+
+def _shows(store: Store, namespace: str) -> bool:
+    """Return whether Capsule shows: by a label on a quota or LimitRange of the namespace, or by its webhooks."""
+    for kind in ("ResourceQuota", "LimitRange"):
+        for policy in store.all(kind, namespace or None):
+            if any(key.startswith(LABELS) for key in policy.metadata.labels or {}):
+                return True
+    return any(
+        hook.name.endswith(_HOOKS)
+        for configuration in store.all("MutatingWebhookConfiguration")
+        for hook in configuration.webhooks or ()
+    )
+
+
+def _rule_remedy(case: Any) -> Iterator[str]:
+    from kubectl_kres.reports.capsule.rule_remedies import RULE_REMEDIES
+
+    return RULE_REMEDIES[case.finding.rule](case)
+
+
+#: What quotas are made from.
+_SOURCES = ("Tenant", "GlobalResourceQuota")
 _OWNERS = ("TenantResource", "GlobalTenantResource", "Tenant")
 #: Labels of what is distributed, of Capsule's versions from old to new.
 _LABELS = ("capsule.clastix.io/resources", "projectcapsule.dev/created-by", MANAGED_LABEL)

@@ -236,8 +236,8 @@ def _at_source(store: Store, edit: Edit) -> Edit:
     """Return the edit of the object that a system makes a quota from, with the figure that is due there."""
     if not isinstance(edit, RaiseQuota):
         return edit
-    found = (system.source_of_quota(store, edit) for system in systems())
-    return next((source for source in found if source is not None), edit)
+    sources = (system.source_of_quota(store, edit) for system in systems())
+    return next((source for source in sources if source is not None), edit)
 
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:

@@ -13,11 +13,11 @@ from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, par
 from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
 from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
 from kubectl_kres.capsule.versions import SETS_ONLY, Version, parse_version, remarks
-from kubectl_kres.model.capsule import GlobalResourceQuota, RuleStatus, Tenant
+from kubectl_kres.model.capsule import GlobalResourceQuota, RuleStatus, Tenant, tenant_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.reports.capsule.common.tenancy_needs import DEFINITION, DEPLOYMENT, RULE_STATUS, tenant_name
+from kubectl_kres.reports.capsule.common.tenancy_needs import DEFINITION, DEPLOYMENT, RULE_STATUS
 from kubectl_kres.store.store import Store
 
 _VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name", "helm.sh/chart"
@@ -26,13 +26,13 @@ _VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name",
 def version_of(store: Store) -> Version | None:
     """Return Capsule's version as labels say it; None where nothing that was read does."""
     definition = store.get(DEFINITION.kind, DEFINITION.name)
-    found = [definition] if definition is not None else []
-    found += [
+    labelled = [definition] if definition is not None else []
+    labelled += [
         deployment
         for deployment in store.all("Deployment", DEPLOYMENT.namespace)
         if (deployment.metadata.labels or {}).get(_NAME) == "capsule"
     ]
-    for item in found:
+    for item in labelled:
         labels = {**(item.metadata.annotations or {}), **(item.metadata.labels or {})}
         for text in (labels.get(_VERSION, ""), labels.get(_CHART, "").removeprefix("capsule-")):
             version = parse_version(text)
