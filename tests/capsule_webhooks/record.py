@@ -99,7 +99,12 @@ def install(plane: ControlPlane, source: Path) -> None:
 def serving(plane: ControlPlane, binary: Path) -> Iterator[None]:
     """The webhooks, registered as the chart of 0.14.0 does it."""
     port = free_port()
-    environment = {**os.environ, "KUBECONFIG": str(plane.kubeconfig), "NAMESPACE": "capsule-system", "SERVICE_ACCOUNT": "capsule"}
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(plane.kubeconfig),
+        "NAMESPACE": "capsule-system",
+        "SERVICE_ACCOUNT": "capsule",
+    }
     with (
         open(plane.folder / "recorder.log", "wb") as log,
         subprocess.Popen(
@@ -198,7 +203,9 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
         for place, each in enumerate(specs):
             body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": f"{kind[0].lower()}{place}"}, "spec": each}
             sent(plane, "POST", f"/api/v1/namespaces/{here}/{plural}", body)
-    globals_ = [globally(plane, f"g{number}-{place}", tenant, each) for place, each in enumerate(world.get("global", ()))]
+    globals_ = [
+        globally(plane, f"g{number}-{place}", tenant, each) for place, each in enumerate(world.get("global", ()))
+    ]
     until(lambda: settled(plane, here, globals_))
     given = [
         plane.request("GET", f"/api/v1/namespaces/{here}")[1],
@@ -224,7 +231,12 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
 
 def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
     if status != 201:
-        return {"allowed": False, "code": status, "reason": answer.get("reason", ""), "message": answer.get("message", "")}
+        return {
+            "allowed": False,
+            "code": status,
+            "reason": answer.get("reason", ""),
+            "message": answer.get("message", ""),
+        }
     spec = answer["spec"]
     stored: dict[str, Any] = {
         key: {each["name"]: each.get("resources", {}) for each in spec.get(key, ())}

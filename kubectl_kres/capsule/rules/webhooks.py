@@ -117,7 +117,11 @@ def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
 
 
 def _stored_selector(selector: LabelSelector) -> LabelSelector:
-    return LabelSelector(selector.match_labels or None, selector.match_expressions or None)
+    """Without what is empty, which the webhook leaves out when it encodes the pool anew."""
+    expressions = tuple(
+        structs.replace(expression, values=expression.values or None) for expression in selector.match_expressions or ()
+    )
+    return LabelSelector(selector.match_labels or None, expressions or None)
 
 
 def _pool_name(claim: ResourcePoolClaim) -> str:

@@ -21,7 +21,7 @@ CONTAINERS: Final = "pod/containers"
 INIT_CONTAINERS: Final = "pod/initcontainers"
 POD: Final = "pod"
 #: Where policies about resources apply when a rule names no targets.
-_EVERYWHERE = frozenset({CONTAINERS, INIT_CONTAINERS, POD})
+EVERYWHERE = frozenset({CONTAINERS, INIT_CONTAINERS, POD})
 _OTHER_TARGETS = frozenset({"pod/ephemeralcontainers", "pod/volumes", "pod/images"})
 _ACTIONS = ("allow", "deny", "audit")
 _CLASSES = ("Guaranteed", "Burstable", "BestEffort")
@@ -56,7 +56,7 @@ class WorkloadRule(Struct, frozen=True):
 
     action: str
     source: Source
-    targets: frozenset[str] = _EVERYWHERE
+    targets: frozenset[str] = EVERYWHERE
     requests: Mapping[str, ResourcePolicy] = {}
     limits: Mapping[str, ResourcePolicy] = {}
     qos: tuple[str, ...] = ()
@@ -76,13 +76,13 @@ class WorkloadRules(Struct, frozen=True):
     assumptions: tuple[Assume, ...] = ()
 
 
-def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str]) -> WorkloadRules:
-    """Return the rules of a Tenant that apply to one of its namespaces, which has these labels."""
+def rules_of_tenant(tenant: Tenant, labels: Mapping[str, str] | None) -> WorkloadRules:
+    """Return the rules of a Tenant that apply to one of its namespaces, which has these labels; None: all of them."""
     name = tenant.metadata.name
     return _parsed(
         (rule, Source("Tenant", name, field=f"spec.rules[{place}]"))
         for place, rule in enumerate(tenant.spec.rules or ())
-        if is_selected(rule, labels)
+        if labels is None or is_selected(rule, labels)
     )
 
 
@@ -161,9 +161,9 @@ def _about_everybody(rule: NamespaceRule) -> bool:
 
 def _targets(written: Any, at: Source, gap: _Gap) -> frozenset[str]:
     if not isinstance(written, list | tuple) or not written:
-        return _EVERYWHERE
+        return EVERYWHERE
     for target in written:
-        if target not in _EVERYWHERE | _OTHER_TARGETS:
+        if target not in EVERYWHERE | _OTHER_TARGETS:
             gap(at.at(f"{at.field}.targets"), f"{str(target)!r} is not known: left out")
     return frozenset(map(str, written))
 

@@ -14,7 +14,7 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
-from kubectl_kres.reports.common.system_parts import PoolTrail
+from kubectl_kres.reports.common.system_parts import PoolTrail, RuleSummary
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -149,6 +149,13 @@ class Capsule(System):
 
     def distributed(self, metadata: ManagedMetadata) -> str:
         return kept(metadata)
+
+    def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
+        if not bears(store, namespace):
+            return ()
+        from kubectl_kres.reports.capsule.common.rule_summaries import summaries_of_namespace
+
+        return summaries_of_namespace(store, namespace)
 
     def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
         from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs

@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Severity
+from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, RuleSummary, Severity
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.systems import registered
@@ -269,6 +269,10 @@ class System:
     def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
         """A QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any."""
         return iter(())
+
+    def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
+        """Return the rules that it enforces on the pods of a namespace."""
+        return ()
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
         """What its pods get of the LimitRanges of a namespace, where it is installed."""
