@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, ManagedMetadata, ResourceList
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.model.policy import Namespace, ResourceQuota, ResourceQuotaSpec
 
 GROUP = "capsule.clastix.io"
 VERSION = "v1beta2"
@@ -145,12 +145,40 @@ class TenantEnforce(Base, frozen=True):
     workloads: Mapping[str, Any] | None = None
 
 
-class TenantRule(Base, frozen=True):
+class Audience(Base, frozen=True):
+    """Whose requests a rule is about: a User, Group, ServiceAccount, or with Custom a group of Capsule's."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class NamespaceRule(Base, frozen=True):
+    """A rule as it applies to a namespace; no ``audience``: it is about everybody's requests."""
+
+    audience: tuple[Audience, ...] | None = None
+    enforce: TenantEnforce | None = None
+
+
+class TenantRule(NamespaceRule, frozen=True):
     """A rule for the namespaces that it selects; without a selector for all of the tenant."""
 
     namespace_selector: LabelSelector | None = None
-    enforce: TenantEnforce | None = None
     quota: tuple[TenantRuleQuota, ...] | None = None
+
+
+class RuleStatusStatus(Base, frozen=True):
+    """The rules of a namespace, in the order of its Tenant."""
+
+    rules: tuple[NamespaceRule, ...] | None = None
+
+
+class RuleStatus(Base, frozen=True):
+    """What the controller worked out of a Tenant's rules for one namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    status: RuleStatusStatus = RuleStatusStatus()
+    kind: str = "RuleStatus"
+    api_version: str = _API_VERSION
 
 
 class TenantSpec(Base, frozen=True):
@@ -270,6 +298,7 @@ KINDS = (
     _kind("ResourcePool", "pools", "pool", "quotapool", struct=ResourcePool),
     _kind("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=ResourcePoolClaim),
     _kind("Tenant", "tnt", struct=Tenant),
+    Kind("RuleStatus", ("rulestatuses", "rulestatus"), GROUP, VERSION, struct=RuleStatus),
     _kind("GlobalResourceQuota", "globalquota", "grq", struct=GlobalResourceQuota),
     _kind("CustomQuota", "cq", namespaced=True, struct=CustomQuota),
     _kind("GlobalCustomQuota", "gcq", struct=GlobalCustomQuota),
@@ -278,6 +307,8 @@ KINDS = (
 
 #: By what the quota that a pool keeps in each of its namespaces is recognised.
 POOL_LABEL = "projectcapsule.dev/pool"
+#: What labels of Capsule begin with.
+LABELS = ("projectcapsule.dev/", "capsule.clastix.io/")
 MANAGED_LABEL = "projectcapsule.dev/managed-by"
 #: What the name of a managed quota starts with.
 PREFIX = "capsule-pool-"
@@ -292,3 +323,17 @@ def pool_of(quota: ResourceQuota) -> str:
     """The pool that manages a quota, by its label; empty if none does."""
     name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
     return name if name and quota.metadata.name == quota_name(name) else ""
+
+
+#: The label of a namespace that belongs to a Tenant.
+TENANT_LABEL = "capsule.clastix.io/tenant"
+
+
+def tenant_name(space: Namespace | None) -> str:
+    """Return the Tenant of a namespace, by its owner, else by its label; empty: it has none that is known."""
+    if space is None:
+        return ""
+    for owner in space.metadata.owner_references or ():
+        if owner.kind == "Tenant" and owner.api_version.partition("/")[0] in {"", GROUP}:
+            return owner.name
+    return (space.metadata.labels or {}).get(TENANT_LABEL, "")

@@ -28,6 +28,9 @@ _TEKTON_CONFIG = "tekton pkg/apis/config"
 _CAPSULE_POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
 _CAPSULE_CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
 _CAPSULE_HOOKS = "capsule internal/webhook/resourcepool"
+_CAPSULE_MUTATION = "capsule internal/webhook/rules/generic/mutation/workload_resources.go"
+_CAPSULE_PODS = "capsule internal/webhook/rules/pods/validation"
+_CAPSULE_TENANT = "capsule pkg/tenant/rules.go"
 #: What stands for a source where something could not be known and was supposed.
 _SUPPOSED = "assumed, and named in the answer"
 
@@ -452,6 +455,27 @@ RULES: Mapping[str, CataloguedRule] = {
     "capsule/managed-quota": CataloguedRule(
         "The quota in a namespace is the sum of its claims, and the defaults on top.", _CAPSULE_POOL
     ),
+    "capsule/rule-default": CataloguedRule(
+        "A rule of the Tenant gives a request or limit that nobody set.", _CAPSULE_MUTATION
+    ),
+    "capsule/rule-remove": CataloguedRule("A rule of the Tenant takes a request or limit out.", _CAPSULE_MUTATION),
+    "capsule/rule-match-request": CataloguedRule(
+        "A rule of the Tenant makes a limit equal to its request.", _CAPSULE_MUTATION
+    ),
+    "capsule/rule-ratio": CataloguedRule(
+        "A rule of the Tenant makes a missing limit of its request, times a factor.", _CAPSULE_MUTATION
+    ),
+    "capsule/rule-pod-requests": CataloguedRule(
+        "Where rules of the Tenant changed a pod with a pod level, its missing requests are the containers' sums.",
+        _CAPSULE_MUTATION,
+    ),
+    "capsule/rule-resources": CataloguedRule(
+        "Requests and limits are as the rules of the Tenant want them; of rules that decide the last one wins.",
+        _CAPSULE_PODS,
+    ),
+    "capsule/rule-qos": CataloguedRule("The QoS class is one that the rules of the Tenant allow.", _CAPSULE_PODS),
+    "capsule/rule-unknown": CataloguedRule("A part of a rule that is not known, or not computed, is named.", _SUPPOSED),
+    "capsule/version": CataloguedRule("What another version of Capsule does otherwise is named.", _SUPPOSED),
     "server/assumed": CataloguedRule(
         "Versions and settings that nobody gave are those of a server as shipped.", _SUPPOSED
     ),

@@ -187,8 +187,8 @@ def test_own_namespace_before_others():
     ("asks", "text"),
     [
         ({"x": "a"}, "delete a/x"),
-        ({"x": "b"}, "delete b/x (of namespace b: ask there first)"),
-        ({"x": "a", "y": "b"}, "delete a/x and b/y (of namespace b: ask there first)"),
+        ({"x": "b"}, "delete b/x (takes from others, in namespace b: ask there first)"),
+        ({"x": "a", "y": "b"}, "delete a/x and b/y (takes from others, in namespace b: ask there first)"),
     ],
 )
 def test_who_of_other_namespaces_is_to_be_asked(asks: dict[str, str], text: str):

@@ -183,15 +183,17 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
     level = None
     if spec.resources is not None:
         level = _resources(spec.resources, "spec", "", "pod", journal)
-        if not server.on("PodLevelResources"):
-            _drop(level, journal)
-            level = None
-    return Draft(spec, containers, inits, level, parse_list(spec.overhead, "spec.overhead", journal, from_json), server)
+    overhead = parse_list(spec.overhead, "spec.overhead", journal, from_json)
+    draft = Draft(spec, containers, inits, level, overhead, server)
+    if not server.on("PodLevelResources"):
+        drop_pod_level(draft, journal)
+    return draft
 
 
-def _drop(slot: Slot, journal: list[Entry] | None) -> None:
-    """Record that the values of the slot are not kept."""
-    if journal is None:
+def drop_pod_level(draft: Draft, journal: list[Entry] | None) -> None:
+    """Leave out the pod level, as a server does that does not know it, and record its values."""
+    slot, draft.pod = draft.pod, None
+    if journal is None or slot is None:
         return
     for side in SIDES:
         for name, quantity in slot.side(side).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -21,14 +22,43 @@ MUST_SPECIFY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "l
 
 
 class Quota:
-    """A ResourceQuota as the plugin sees it: ``hard`` and ``used`` are those of its status."""
+    """A ResourceQuota as the plugin sees it: ``hard`` and ``used`` are those of its status.
 
-    __slots__ = ("hard", "name", "scopes", "source", "used")
+    ``words``: of a quota that a webhook enforces, before the plugin is asked; None: the plugin enforces it.
+    ``hard_at``: the field of its object that is changed to raise it.
+    """
+
+    __slots__ = ("hard", "hard_at", "name", "scopes", "source", "used", "words")
 
     def __init__(
-        self, name: str, source: Source, scopes: tuple[ScopedRequirement, ...], hard: Quantities, used: Quantities
+        self,
+        name: str,
+        source: Source,
+        scopes: tuple[ScopedRequirement, ...],
+        hard: Quantities,
+        used: Quantities,
+        words: QuotaWords | None = None,
+        hard_at: str = "spec.hard",
     ) -> None:
         self.name, self.source, self.scopes, self.hard, self.used = name, source, scopes, hard, used
+        self.words, self.hard_at = words, hard_at
+
+    def using(self, used: Quantities) -> Quota:
+        """Return the quota with another use."""
+        return Quota(self.name, self.source, self.scopes, self.hard, used, self.words, self.hard_at)
+
+
+class QuotaWords(Protocol):
+    """How a webhook that enforces a quota words its refusals."""
+
+    def exceeded(self, quota: Quota, delta: Quantities) -> str:
+        """Return the sentence for a request that adds this; empty where it has room."""
+
+    def must_specify(self, quota: Quota, missing: str) -> str:
+        """Return the sentence for containers that state too little."""
+
+    def refusal(self, findings: Sequence[Finding]) -> Refusal:
+        """Return the API server's answer."""
 
 
 def parse_quota(quota: ResourceQuota) -> Quota:
@@ -87,8 +117,58 @@ def evaluate(
     object that an update would replace; a quota that counts it is charged for what grows, any other for the whole.
 
     First every quota that is concerned must be usable (must-specify, status known); then limited resources must be
-    covered; then each quota must have room.
+    covered; then each quota must have room. Quotas that a webhook enforces come before all of that.
     """
+    shared = [quota for quota in quotas if quota.words is not None]
+    before = _of_webhooks(request, shared, journal, counted=counted, old=old) if shared else QuotaVerdict()
+    if before.refusals:
+        return before
+    own = [quota for quota in quotas if quota.words is None] if shared else quotas
+    verdict = _of_plugin(request, own, limited, journal, counted=counted, old=old)
+    return verdict if verdict.refusals or not shared else QuotaVerdict((), (*verdict.charges, *before.charges))
+
+
+def _of_webhooks(
+    request: QuotaRequest,
+    quotas: Sequence[Quota],
+    journal: list[Entry] | None,
+    *,
+    counted: bool,
+    old: QuotaRequest | None,
+) -> QuotaVerdict:
+    """Every refusal of quotas that a webhook enforces: it asks one after the other, in any order."""
+    refusals: list[Refusal] = []
+    charges: list[QuotaCharge] = []
+    for quota in concerned(request, quotas):
+        delta = _delta(request, old if old and concerned(old, [quota]) else None)
+        refusal = _must_specify(request, quota, journal)
+        if refusal is None and not counted:
+            charge, exceeded = _charge(quota, delta)
+            if charge is None:
+                continue
+            text = quota.words.exceeded(quota, delta) if quota.words is not None else ""
+            if journal is not None:
+                _record(journal, request, quota, delta, exceeded)
+            if not text:
+                charges.append(charge)
+                continue
+            # What is over its hard already refuses, too, whatever is asked of it.
+            names = exceeded or [name for name in quota.hard if quota.used.get(name, ZERO) > quota.hard[name]]
+            refusal = _refused_by(quota, delta, names, text, request)
+        if refusal is not None:
+            refusals.append(refusal)
+    return QuotaVerdict(tuple(refusals)) if refusals else QuotaVerdict((), tuple(charges))
+
+
+def _of_plugin(
+    request: QuotaRequest,
+    quotas: Sequence[Quota],
+    limited: Sequence[LimitedResource],
+    journal: list[Entry] | None,
+    *,
+    counted: bool,
+    old: QuotaRequest | None,
+) -> QuotaVerdict:
     matching = concerned(request, quotas)
     unusable = tuple(
         refusal for quota in matching for refusal in (_must_specify(request, quota, journal), _status(request, quota))
@@ -142,10 +222,7 @@ def charges(request: QuotaRequest, quotas: Sequence[Quota]) -> tuple[QuotaCharge
 def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
     """The quotas as they are once the costs are in ``used``."""
     after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
-    return tuple(
-        Quota(quota.name, quota.source, quota.scopes, quota.hard, {**quota.used, **after.get(quota.name, {})})
-        for quota in quotas
-    )
+    return tuple(quota.using({**quota.used, **after.get(quota.name, {})}) for quota in quotas)
 
 
 def concerned(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
@@ -158,9 +235,9 @@ def _must_specify(request: QuotaRequest, quota: Quota, journal: list[Entry] | No
     needed = sorted(MUST_SPECIFY & set(request.names(quota.hard)))
     if request.containers is None or not needed:
         return None
-    missing = {
-        name: sorted({container for container, stated in request.containers if name not in stated}) for name in needed
-    }
+    missing = {name: [container for container, stated in request.containers if name not in stated] for name in needed}
+    if quota.words is None:
+        missing = {name: sorted(set(containers)) for name, containers in missing.items()}
     texts = [f"{name} for: {','.join(containers)}" for name, containers in missing.items() if containers]
     if journal is not None:
         bound = ", ".join(needed)
@@ -169,14 +246,14 @@ def _must_specify(request: QuotaRequest, quota: Quota, journal: list[Entry] | No
     if not texts:
         return None
     text = f"failed quota: {quota.name}: must specify {'; '.join(texts)}"
-    return _forbidden(
-        request,
-        [
-            Finding(text, "quota/must-specify", container, name, source=quota.source.at(f"status.hard[{name}]"))
-            for name, containers in missing.items()
-            for container in containers
-        ],
-    )
+    if quota.words is not None:
+        text = quota.words.must_specify(quota, "; ".join(texts))
+    findings = [
+        Finding(text, "quota/must-specify", container, name, source=quota.source.at(f"status.hard[{name}]"))
+        for name, containers in missing.items()
+        for container in containers
+    ]
+    return _forbidden(request, findings) if quota.words is None else quota.words.refusal(findings)
 
 
 def _status(request: QuotaRequest, quota: Quota) -> Refusal | None:
@@ -223,21 +300,23 @@ def _exceeded(request: QuotaRequest, quota: Quota, delta: Quantities, names: Seq
         f"exceeded quota: {quota.name}, requested: {shown(delta)}, used: {shown(quota.used)}, "
         f"limited: {shown(quota.hard)}"
     )
-    return _forbidden(
-        request,
-        [
-            Finding(
-                text,
-                "quota/exceeded",
-                resource=name,
-                used=str(quota.used.get(name, ZERO)),
-                asked=str(delta[name]),
-                limit=str(quota.hard[name]),
-                source=quota.source.at(f"status.hard[{name}]"),
-            )
-            for name in names
-        ],
-    )
+    return _refused_by(quota, delta, names, text, request)
+
+
+def _refused_by(quota: Quota, delta: Quantities, names: Sequence[str], text: str, request: QuotaRequest) -> Refusal:
+    findings = [
+        Finding(
+            text,
+            "quota/exceeded",
+            resource=name,
+            used=str(quota.used.get(name, ZERO)),
+            asked=str(delta.get(name, ZERO)),
+            limit=str(quota.hard[name]),
+            source=quota.source.at(f"status.hard[{name}]"),
+        )
+        for name in names
+    ]
+    return _forbidden(request, findings) if quota.words is None else quota.words.refusal(findings)
 
 
 def _record(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, reread
+from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, drop_pod_level, reread
 from kubectl_kres.admission.base.field_error import FieldError
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.base.resource_names import given_name
@@ -42,11 +42,22 @@ MOST_ORDERED = 5
 SLOTS = 8
 
 
+class PodWebhook(Protocol):
+    """A webhook whose answers about new pods are computed. ``reinvocationPolicy`` of its mutating half is IfNeeded."""
+
+    def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
+        """Change the pod as one call does, and return whether anything changed."""
+
+    def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
+        """Return every refusal that can be the answer to the pod of that name; none where it passes."""
+
+
 class Policies(Struct, frozen=True):
     """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
+    webhook: one whose answers about pods are computed; None: there is none.
     """
 
     limits: tuple[Limits, ...] = ()
@@ -56,6 +67,7 @@ class Policies(Struct, frozen=True):
     extended: Mapping[str, str] | None = None
     expandable: Mapping[str, bool] | None = None
     default_storage: str = ""
+    webhook: PodWebhook | None = None
 
 
 def policies_of(
@@ -105,7 +117,7 @@ def admit(
     beside = tuple(image_errors(draft) if faults is None else faults)
     run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), beside, counted=counted)
     return distinct(
-        outcome for order, twin, entries in mutated(draft, policies, steps, server)
+        outcome for order, twin, entries in _after_webhook(draft, ref, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
     )  # fmt: skip
 
@@ -137,6 +149,29 @@ def mutated(
         if look not in seen:
             seen.add(look)
             yield tuple(limits.source.name for limits in order), twin, entries
+
+
+def _after_webhook(
+    draft: Draft, ref: ObjectRef, policies: Policies, steps: list[Entry] | None, server: Server
+) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
+    """The pod after LimitRanges and the mutating webhook, once for every order of LimitRanges.
+
+    What the webhook changed is defaulted and goes through LimitRanger again; where that changed it, the webhook is
+    asked once more. Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
+    """
+    webhook = policies.webhook
+    for order, once, entries in mutated(draft, policies, steps, server):
+        if webhook is None or not webhook.mutate(once, entries):
+            yield order, once, entries
+            continue
+        default_pod(once, ref, entries)
+        steps_of_first = None if entries is None else list(entries)
+        for _, twice, more in mutated(once.copy(), policies, steps_of_first, server):
+            if twice.values() != once.values() and webhook.mutate(twice, more):
+                default_pod(twice, ref, more)
+            if not server.on("PodLevelResources"):
+                drop_pod_level(twice, more)
+            yield order, twice, more
 
 
 def _look(draft: Draft) -> tuple[Any, ...]:
@@ -206,7 +241,15 @@ class _Run:
             yield self._refused(refusal, draft, order, entries, warnings)
         if bounds or overhead:
             return
-        verdict = self._quota(draft, entries)
+        webhook = self.policies.webhook
+        denied = () if webhook is None else webhook.review(draft, self.ref.name, entries)
+        if denied:
+            # Validating webhooks are asked at the same time, and the first refusal to come back is the answer.
+            shared = [quota for quota in self.policies.quotas if quota.words is not None]
+            for refusal in (*denied, *self._quota(draft, shared, entries).refusals):
+                yield self._refused(refusal, draft, order, entries, warnings)
+            return
+        verdict = self._quota(draft, self.policies.quotas, entries)
         for refusal in verdict.refusals:
             yield self._refused(refusal, draft, order, entries, warnings)
         if not verdict.refusals:
@@ -221,12 +264,11 @@ class _Run:
             if findings:
                 yield forbidden_object("pods", self.ref.name, findings)
 
-    def _quota(self, draft: Draft, entries: list[Entry] | None) -> QuotaVerdict:
-        if "ResourceQuota" in self.server.disabled_plugins:
-            return QuotaVerdict()
-        request = quota_request(self.pod, draft)
+    def _quota(self, draft: Draft, quotas: Sequence[Quota], entries: list[Entry] | None) -> QuotaVerdict:
         limited = self.server.limited_resources
-        return evaluate(request, self.policies.quotas, limited, entries, counted=self.counted)
+        if "ResourceQuota" in self.server.disabled_plugins:
+            quotas, limited = [quota for quota in quotas if quota.words is not None], ()
+        return evaluate(quota_request(self.pod, draft), quotas, limited, entries, counted=self.counted)
 
     def _refused(
         self,

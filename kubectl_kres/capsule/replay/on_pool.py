@@ -27,8 +27,19 @@ def created(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
     fault = _fault(pool)
     if fault is not None:
         return (WorldOutcome(world, unreadable(fault)),)
-    stored = stored_pool(structs.replace(pool, status=ResourcePoolStatus(), metadata=_generation(pool, 1)))
+    metadata = structs.replace(_generation(pool, 1), uid=_new_uid(world, pool))
+    stored = stored_pool(structs.replace(pool, status=ResourcePoolStatus(), metadata=metadata))
     return _settled(with_pool(world, stored), stored)
+
+
+def _new_uid(world: PoolWorld, pool: ResourcePool) -> str:
+    """Return a uid that nothing refers to: the server gives each pool one of its own, also under a name of before."""
+    claims, name = world.claims.values(), pool.metadata.name
+    owned = (item.metadata for items in (claims, world.quotas.values()) for item in items)
+    taken = {claim.status.pool.uid for claim in claims if claim.status.pool is not None}
+    taken |= {owner.uid for metadata in owned for owner in metadata.owner_references or ()}
+    candidates = (pool.metadata.uid, name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
+    return next(uid for uid in candidates if uid and uid not in taken)
 
 
 def updated(world: PoolWorld, old: ResourcePool, new: ResourcePool) -> tuple[WorldOutcome, ...]:

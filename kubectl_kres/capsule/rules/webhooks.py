@@ -59,7 +59,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
             )
             if claimed.nano:
                 finding = Finding(text, "capsule/remove-claimed", field, name, limit=str(claimed), source=source)
-                refusals.append(_denied(_POOLS, finding))
+                refusals.append(denied(_POOLS, finding))
         elif after[name] < claimed:
             text = (
                 f"can not reduce {name} usage to {after[name]} because quantity {claimed} is claimed . "
@@ -68,7 +68,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
             finding = Finding(
                 text, "capsule/shrink-claimed", field, name, asked=str(after[name]), limit=str(claimed), source=source
             )
-            refusals.append(_denied(_POOLS, finding))
+            refusals.append(denied(_POOLS, finding))
     return tuple(refusals)
 
 
@@ -105,7 +105,7 @@ def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -
         return None
     pool = _pool_name(old)
     text = f"cannot change the requested resources while claim is allocated to a resourcepool {pool}"
-    return _denied(_CLAIMS, Finding(text, "capsule/immutable", "spec", source=_bound(old)))
+    return denied(_CLAIMS, Finding(text, "capsule/immutable", "spec", source=_bound(old)))
 
 
 def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
@@ -113,11 +113,15 @@ def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
     if not in_use(claim):
         return None
     text = f"cannot delete the pool while claim is used in resourcepool {_pool_name(claim)}"
-    return _denied(_CLAIMS, Finding(text, "capsule/delete-used", source=_bound(claim)))
+    return denied(_CLAIMS, Finding(text, "capsule/delete-used", source=_bound(claim)))
 
 
 def _stored_selector(selector: LabelSelector) -> LabelSelector:
-    return LabelSelector(selector.match_labels or None, selector.match_expressions or None)
+    """Without what is empty, which the webhook leaves out when it encodes the pool anew."""
+    expressions = tuple(
+        structs.replace(expression, values=expression.values or None) for expression in selector.match_expressions or ()
+    )
+    return LabelSelector(selector.match_labels or None, expressions or None)
 
 
 def _pool_name(claim: ResourcePoolClaim) -> str:
@@ -136,6 +140,7 @@ def _without_amounts(claim: ResourcePoolClaim) -> Refusal:
     return Refusal(422, "Invalid", message, (Finding(text, "capsule/claim-amounts", "spec.claim"),))
 
 
-def _denied(webhook: str, finding: Finding) -> Refusal:
+def denied(webhook: str, finding: Finding) -> Refusal:
+    """Return the 403 that the API server makes of what a webhook answers."""
     message = f'admission webhook "{webhook}" denied the request: {finding.text}'
     return Refusal(403, "Forbidden", message, (finding,))

@@ -85,6 +85,10 @@ def _script(migration: Migration) -> Iterator[str]:
         yield "---"
         yield from plain(to_yaml(dict(raw)), keep_newlines=True).rstrip("\n").split("\n")
     yield "---"
+    if migration.idle:
+        yield plain(
+            f"# Without a claim, since they use nothing; they claim before they use: {', '.join(migration.idle)}"
+        )
     yield "# Once kubectl kres claims shows all of them allocated, the Tenant lets its quotas go:"
     yield plain(f"#   {migration.patch}")
     yield plain(f"# Then check: kubectl kres migrate tenant/{migration.tenant.name} --verify")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.render.capsule.rules import rule_lines
 from kubectl_kres.render.quota.usage_tree import tree_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
@@ -66,13 +67,14 @@ def _word(tenant_explanation: TenantExplanation) -> tuple[Tone, str]:
 
 def _about(tenant_explanation: TenantExplanation) -> str:
     count = len(tenant_explanation.namespaces)
-    spaces = f"{count} namespace{'s' * (count != 1)}"
+    spaces, number = f"{count} namespace{'s' * (count != 1)}", len(tenant_explanation.rules)
+    rules = f", {number} rule{'s' * (number != 1)} about pods" if number else ""
     if not tenant_explanation.items:
-        return f"{spaces}, no resourceQuotas"
+        return f"{spaces}, no resourceQuotas{rules}"
     over = [
         f"{use.resource} {use.used} of {use.hard}" for item in tenant_explanation.items for use in item.uses if use.over
     ]
-    return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}" + (
+    return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}{rules}" + (
         f"; uses {', '.join(over)}" if over else ""
     )
 
@@ -92,6 +94,8 @@ def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
         )
         for line in wrapped(text, width):
             yield [("", line)]
+    yield from rule_lines(tenant_explanation.rules, width)
+    yield from remarks((), tenant_explanation.assumptions, (), width)
     for unseen in tenant_explanation.unseen:
         yield [("warn", f"not read: ResourceQuotas of {unseen.namespace}")]
 

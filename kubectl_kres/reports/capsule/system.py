@@ -6,18 +6,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.model.capsule import GROUP, MANAGED_LABEL, POOL_LABEL, pool_of
+from kubectl_kres.model.capsule import GROUP, LABELS, MANAGED_LABEL, POOL_LABEL, Tenant, pool_of, tenant_name
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
-from kubectl_kres.reports.common.system_parts import PoolTrail
+from kubectl_kres.reports.common.system_parts import PoolTrail, RuleSummary
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
+#: What decides about pods, and what tells by which version.
+_DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition")
+_OF_TENANTS = ("Tenant", "RuleStatus", "CustomResourceDefinition")
+#: What names of webhooks of Capsule end in.
+_HOOKS = (".projectcapsule.dev", ".capsule.clastix.io")
 _QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
 _OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
@@ -32,12 +39,18 @@ class Capsule(System):
         "Tenant": KindAnswers("capsule"),
     }
     policies = ("ResourcePool", "ResourcePoolClaim", "Tenant")
+    policy_kinds = _DECIDING
     telling = ("ResourcePool", "ResourcePoolClaim")
-    beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
+    beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED, *_OF_TENANTS})
+    said_if_refused = frozenset({"GlobalResourceQuota", *_OF_TENANTS})
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
             Right("ResourcePool", _BOTH, "what a pool has left"),
             Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
+            Right("Tenant", _GET, "the rules that a Tenant has for pods"),
+            Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
+            Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
+            Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
         ),
         "explain": (*_QUOTAS, Right("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
         "quota": _QUOTAS,
@@ -62,16 +75,35 @@ class Capsule(System):
         """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
         del spec, new
         pools = sorted(set(self.kept_quotas(store, namespace).values()))
-        if not pools:
+        if pools:
+            yield Need("ResourcePoolClaim", namespace, required=False)
+            yield Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
+
+    def remedies(self) -> Mapping[str, Sentences]:
+        return dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy)
+
+    def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
+        space = store.get("Namespace", namespace) if namespace else None
+        if not (tenant_name(space) if space is not None else _shows(store, namespace)):
             return ()
-        pool = Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
-        return Need("ResourcePoolClaim", namespace, required=False), pool
+        from kubectl_kres.reports.capsule.common.tenancy_needs import tenancy_needs
+
+        return tenancy_needs(store, namespace)
+
+    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
+        if not bears(store, namespace):
+            return policies, ()
+        from kubectl_kres.reports.capsule.common.tenancy import extended
+
+        return extended(store, namespace, policies)
 
     def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
         """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
-        if not any(map(pool_of, store.all("ResourceQuota", namespace or None))):
-            return ()
-        return Need("ResourcePool", required=False), Need("ResourcePoolClaim", namespace, required=False)
+        yield from self.policy_needs(store, namespace)
+        if any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+            yield Need("ResourcePool", required=False)
+            yield Need("ResourcePoolClaim", namespace, required=False)
 
     def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
         if not self.kept_quotas(store, namespace):
@@ -96,6 +128,16 @@ class Capsule(System):
 
         return more_room(store, ref, lacks)
 
+    def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
+        item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
+        metadata = item.metadata if item is not None else Metadata()
+        labelled = any(key.startswith(LABELS) for key in metadata.labels or {})
+        if not labelled and not any(owner.kind in _SOURCES for owner in metadata.owner_references or ()):
+            return None
+        from kubectl_kres.reports.capsule.common.tenant_quotas import source_of_quota
+
+        return source_of_quota(store, edit)
+
     def pool_of(self, quota: ResourceQuota) -> str:
         return pool_of(quota)
 
@@ -107,6 +149,13 @@ class Capsule(System):
 
     def distributed(self, metadata: ManagedMetadata) -> str:
         return kept(metadata)
+
+    def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
+        if not bears(store, namespace):
+            return ()
+        from kubectl_kres.reports.capsule.common.rule_summaries import summaries_of_namespace
+
+        return summaries_of_namespace(store, namespace)
 
     def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
         from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs
@@ -137,6 +186,35 @@ class Capsule(System):
         yield from shared_reports(store, namespace)
 
 
+def bears(store: Store, namespace: str) -> bool:
+    """Return whether something was read that Capsule may enforce on pods of the namespace."""
+    if any(True for _ in store.all("GlobalResourceQuota")) or any(True for _ in store.all("RuleStatus", namespace)):
+        return True
+    tenant: Tenant | None = store.get("Tenant", tenant_name(store.get("Namespace", namespace)))
+    return tenant is not None and any(rule.enforce is not None for rule in tenant.spec.rules or ())
+
+
+def _shows(store: Store, namespace: str) -> bool:
+    """Return whether Capsule shows: by a label on a quota or LimitRange of the namespace, or by its webhooks."""
+    for kind in ("ResourceQuota", "LimitRange"):
+        for policy in store.all(kind, namespace or None):
+            if any(key.startswith(LABELS) for key in policy.metadata.labels or {}):
+                return True
+    return any(
+        hook.name.endswith(_HOOKS)
+        for configuration in store.all("MutatingWebhookConfiguration")
+        for hook in configuration.webhooks or ()
+    )
+
+
+def _rule_remedy(case: Any) -> Iterator[str]:
+    from kubectl_kres.reports.capsule.rule_remedies import RULE_REMEDIES
+
+    return RULE_REMEDIES[case.finding.rule](case)
+
+
+#: What quotas are made from.
+_SOURCES = ("Tenant", "GlobalResourceQuota")
 _OWNERS = ("TenantResource", "GlobalTenantResource", "Tenant")
 #: Labels of what is distributed, of Capsule's versions from old to new.
 _LABELS = ("capsule.clastix.io/resources", "projectcapsule.dev/created-by", MANAGED_LABEL)

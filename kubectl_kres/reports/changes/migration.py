@@ -10,7 +10,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.model.capsule import Tenant
+from kubectl_kres.model.capsule import Tenant, quota_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
@@ -36,7 +36,8 @@ class Migration(Record, frozen=True):
     """Objects to apply in their order, the patch of the Tenant, and the way back.
 
     problems: what would get worse, as the simulation has it; empty: all that runs is admitted again. stalling:
-    workloads that have their pods and whose next rollout would not complete with what is claimed.
+    workloads that have their pods and whose next rollout would not complete with what is claimed. idle: namespaces
+    that use nothing and so get no claim.
     """
 
     tenant: ObjectRef
@@ -46,6 +47,7 @@ class Migration(Record, frozen=True):
     back: tuple[str, ...]
     problems: tuple[str, ...] = ()
     stalling: tuple[ObjectRef, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
 class Verification(Record, frozen=True):
@@ -93,7 +95,7 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
             shares = dict.fromkeys(spaces, hard)
             hard = {key: Quantity(amount.nano * len(spaces), amount.format) for key, amount in hard.items()}
         pools.append(_pool(name, number, item, hard))
-        claims += [_claim(name, number, space, shares[space]) for space in spaces]
+        claims += [_claim(name, number, space, shares[space]) for space in spaces if any(shares[space].values())]
     objects = (*claims, *pools)
     outcome = _played(store, tenant, objects, len(quotas.items), server)
     change_report = report(outcome)
@@ -105,8 +107,10 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
         f"kubectl patch tenant {name} --type merge -p '{old}'",
         *(f"kubectl delete resourcepool {pool['metadata']['name']}" for pool in pools),
     )
+    claiming = {raw["metadata"]["namespace"] for raw in claims}
+    idle = tuple(space for space in spaces if space not in claiming)
     return Migration(
-        ObjectRef("Tenant", name), quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)), stalling
+        ObjectRef("Tenant", name), quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)), stalling, idle
     )
 
 
@@ -167,11 +171,12 @@ def _pool(tenant: str, number: int, item: ResourceQuotaSpec, hard: Mapping[str, 
 
 
 def _claim(tenant: str, number: int, space: str, amounts: Mapping[str, Quantity]) -> dict[str, Any]:
+    """Return the claim of what is not 0: of a used-up resource even 0 is too much, and the pool's defaults are 0."""
     return {
         "apiVersion": _API,
         "kind": "ResourcePoolClaim",
         "metadata": {"name": f"{tenant}-{number}", "namespace": space},
-        "spec": {"pool": f"{tenant}-{number}", "claim": {key: str(value) for key, value in amounts.items()}},
+        "spec": {"pool": f"{tenant}-{number}", "claim": {key: str(value) for key, value in amounts.items() if value}},
     }
 
 
@@ -237,13 +242,16 @@ def _open(store: Store, tenant: Tenant) -> Iterator[str]:
             if _is_numbered(quota.metadata.name, f"capsule-{name}-"):
                 yield f"{space}: ResourceQuota/{quota.metadata.name} is still there"
         for pool in pools:
-            claims = [
-                claim
-                for claim in store.all("ResourcePoolClaim", space)
-                if claim.spec.pool == pool.metadata.name and standing(claim, pool).state in HELD
-            ]
-            if not claims:
+            claims = [claim for claim in store.all("ResourcePoolClaim", space) if claim.spec.pool == pool.metadata.name]
+            allocated = any(standing(claim, pool).state in HELD for claim in claims)
+            if not allocated and (claims or _uses(store, space, pool.metadata.name)):
                 yield f"{space}: no claim on pool {pool.metadata.name} is allocated"
+
+
+def _uses(store: Store, space: str, pool: str) -> bool:
+    """Return whether a namespace uses any of what a pool counts; True where that is not known."""
+    quota = store.get("ResourceQuota", quota_name(pool), space)
+    return not isinstance(quota, ResourceQuota) or any(_parsed(quota.status.used, "status.used").values())
 
 
 def _is_numbered(name: str, head: str) -> bool:

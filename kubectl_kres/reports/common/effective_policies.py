@@ -21,6 +21,7 @@ from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, 
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.store.store import Store
+from kubectl_kres.systems import registered
 
 
 class Known(Struct, frozen=True):
@@ -67,7 +68,7 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
     last, now = made.get(namespace), (store.changes, len(store.files))
     if last is not None and last.now == now and last.server is server:
         return last.known
-    revision = store.revision(*_KINDS)
+    revision = store.revision(*_KINDS, *(kind for system in registered("reports") for kind in system.policy_kinds))
     known = last.known if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
     made[namespace] = _Made(now, revision, server, known)
     return known
@@ -87,7 +88,11 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
     policies = policies_of(ranges, quotas, priorities, runtimes)
-    return Known(structs.replace(policies, default_storage=_default_storage(store, quotas)), tuple(assumed))
+    policies = structs.replace(policies, default_storage=_default_storage(store, quotas))
+    for system in registered("reports"):
+        policies, more = system.extend_policies(store, namespace, policies)
+        assumed += more
+    return Known(policies, tuple(assumed))
 
 
 def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:

@@ -19,9 +19,9 @@ from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Edit, Remedy
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Severity
+from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, RuleSummary, Severity
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.systems import registered
@@ -118,6 +118,8 @@ class System:
     deciding: frozenset[str] = frozenset()
     #: Kinds whose objects make one pod each and may wait for a quota.
     waiting: tuple[str, ...] = ()
+    #: Kinds that ``extend_policies`` looks at.
+    policy_kinds: tuple[str, ...] = ()
     #: Kinds whose edits decide about pods; and those of which ``happened`` tells something.
     policies: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
@@ -233,6 +235,10 @@ class System:
     def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
         """Instead of raising quotas that it keeps. ``lacks``: by what they are from, resources with what is missing."""
 
+    def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
+        """Return what to raise instead of a quota that it makes of another object; None: it makes none of it."""
+        return None
+
     def pool_of(self, quota: ResourceQuota) -> str:
         """What it takes the hard of a quota from; empty: it does not keep it."""
         return ""
@@ -245,6 +251,17 @@ class System:
         """The same for a policy that it distributes."""
         return ""
 
+    def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """The reads of what ``extend_policies`` looks at, where something says that there is any."""
+        return ()
+
+    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
+        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it supposed of that.
+
+        Called again only where objects of ``policy_kinds`` have changed.
+        """
+        return policies, ()
+
     def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
         """The reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""
         return ()
@@ -252,6 +269,10 @@ class System:
     def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
         """A QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any."""
         return iter(())
+
+    def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
+        """Return the rules that it enforces on the pods of a namespace."""
+        return ()
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
         """What its pods get of the LimitRanges of a namespace, where it is installed."""

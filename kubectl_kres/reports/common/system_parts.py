@@ -96,6 +96,22 @@ class MergedLimit(Record, frozen=True):
     others: int = 0
 
 
+class RuleSummary(Record, frozen=True):
+    """A rule about pods. ``source``: where it stands. ``policies``: what it does with requests and limits, as
+    ``limits.cpu: Ratio 2``; ``classes``: the QoS classes that it is about; ``targets`` absent: everywhere.
+
+    ``selector``: which namespaces of its Tenant it is about; empty: all. ``quotas``: those that it makes.
+    """
+
+    source: Source
+    action: str = ""
+    policies: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    selector: str = ""
+    quotas: tuple[str, ...] = ()
+
+
 class Deed(Record, frozen=True):
     """One thing to do to one object. ``holds``: what a claim that gives way holds, empty if it only waits.
 

@@ -66,6 +66,7 @@ def _beside(store: Store, namespace: str) -> tuple[Need, ...]:
     return (
         *(shared_needs(namespace, own) if known else ()),
         *(need for system in systems() for need in system.namespace_needs(store, namespace)),
+        *(need for system in systems() for need in system.policy_needs(store, namespace)),
     )
 
 
@@ -205,6 +206,7 @@ def _namespace(scene: _Scene) -> PolicyExplanation:
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
         bare=explain(scene.store, _bare(space), scene.ask),
         tekton=tuple(row for system in systems() for row in system.merged_limits(scene.store, known.limits)),
+        rules=tuple(rule for system in systems() for rule in system.rules_of_namespace(scene.store, space)),
     )
 
 

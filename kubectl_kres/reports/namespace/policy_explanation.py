@@ -10,7 +10,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Demand, Explanation, LastEdit, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.system_parts import MergedLimit
+from kubectl_kres.reports.common.system_parts import MergedLimit, RuleSummary
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 
@@ -51,7 +51,8 @@ class PolicyExplanation(Record, frozen=True):
     verdict: whether the server takes the object; absent for what is stored and bounded by nothing. quotas: what they
     limit; costs: what the object costs them (``counted``: it is in their ``used``). bare: the explanation of a pod of
     one container that states nothing. tekton: what steps of Tekton get of all LimitRanges together, where Tekton is
-    installed. contradictions: what no pod, or no pod that relies on defaults, can meet.
+    installed. rules: of a system, on the pods of a namespace. contradictions: what no pod, or no pod that relies on
+    defaults, can meet.
     """
 
     subject: ObjectRef
@@ -64,6 +65,7 @@ class PolicyExplanation(Record, frozen=True):
     contradictions: tuple[str, ...] = ()
     bare: Explanation | None = None
     tekton: tuple[MergedLimit, ...] = ()
+    rules: tuple[RuleSummary, ...] = ()
     costs: tuple[QuotaCost, ...] = ()
     counted: bool = False
     warnings: tuple[str, ...] = ()

@@ -57,7 +57,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     for system in systems():
         own = system.needs(store, subject)
         if own is not None:
-            return own
+            others = (other for other in systems() if other is not system and namespace)
+            return (*own, *(need for other in others for need in other.policy_needs(store, namespace)))
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
@@ -84,7 +85,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     new = subject.raw is not None or subject.ref.kind != "Pod"
     told = spec if new else None
     beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
-    return tuple(dict.fromkeys((*affordable, *beside)))
+    enforced = (need for system in systems() for need in system.policy_needs(store, namespace))
+    return tuple(dict.fromkeys((*affordable, *beside, *enforced)))
 
 
 class PodOrigin(NamedTuple):

@@ -122,7 +122,7 @@ def _findings(outcome: Outcome) -> tuple[Finding, ...]:
 
 
 def _by_quota(outcome: Outcome) -> bool:
-    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
+    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith(("quota/", "capsule/rule-"))
 
 
 def _drawn(outcome: Outcome, like: Outcome) -> Outcome:

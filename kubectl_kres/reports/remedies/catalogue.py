@@ -85,5 +85,7 @@ REFUSE_NOTHING: frozenset[str] = frozenset({
     "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
     "claim/default-class", "claim/taken-as-new", "policy/unparsable", "policy/refused", "quota/from-file",
     "quota/no-status", "class/unread", "webhook/not-computed", "resize/node-unknown", "policy/mutated",
-    "pod-security/exemptions", "seen/added-on-create",
+    "pod-security/exemptions", "seen/added-on-create", "capsule/rule-default", "capsule/rule-remove",
+    "capsule/rule-match-request", "capsule/rule-ratio", "capsule/rule-pod-requests", "capsule/rule-unknown",
+    "capsule/version",
 })  # fmt: skip

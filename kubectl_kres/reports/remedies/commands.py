@@ -49,19 +49,19 @@ def _why_not(value: Edit) -> str:
 
 
 def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
-    quotas: dict[ObjectRef, dict[str, str]] = {}
+    quotas: dict[ObjectRef, list[RaiseQuota]] = {}
     bounds: dict[ObjectRef, list[Mapping[str, Any]]] = {}
     templates: dict[ObjectRef, list[SetValue]] = {}
     for edit in edits:
         match edit:
             case RaiseQuota():
-                quotas.setdefault(edit.object, {})[edit.resource] = edit.to
+                quotas.setdefault(edit.object, []).append(edit)
             case SetBound():
                 bounds.setdefault(edit.object, []).append({"op": "add", "path": _pointer(edit.field), "value": edit.to})
             case SetValue() if edit.object.kind in _PATCHED:
                 templates.setdefault(edit.object, []).append(edit)
-    for ref, hard in quotas.items():
-        yield _patch(of, "quota", ref, {"spec": {"hard": hard}}, "merge")
+    for ref, raised in quotas.items():
+        yield _raising(of, ref, raised)
     for ref, changes in bounds.items():
         yield _patch(of, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
@@ -69,6 +69,21 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
     for edit in edits:
         if isinstance(edit, Scale):
             yield _scaling(of, edit)
+
+
+def _raising(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
+    """A merge patch, but for fields within lists, which it would replace as a whole."""
+    paths = [FieldPath.parse(edit.field) for edit in edits]
+    if any(isinstance(step, int) for path in paths for step in path.steps):
+        changes = [{"op": "add", "path": _pointer(edit.field), "value": edit.to} for edit in edits]
+        return _patch(of, ref.kind.lower(), ref, changes, "json")
+    patch: dict[str, Any] = {}
+    for path, edit in zip(paths, edits, strict=True):
+        node = patch
+        for step in path.steps[:-1]:
+            node = node.setdefault(str(step), {})
+        node[str(path.steps[-1])] = edit.to
+    return _patch(of, "quota" if ref.kind == "ResourceQuota" else ref.kind.lower(), ref, patch, "merge")
 
 
 def _scaling(of: Origin, scale: Scale) -> str:
@@ -118,12 +133,18 @@ def _pointer(field: str) -> str:
 
 def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
     text = json.dumps(patch, separators=(",", ":"), ensure_ascii=True)
-    where = f"{kind} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    where = f"{kind} {shlex.quote(ref.name)}{f' -n {shlex.quote(ref.namespace)}' if ref.namespace else ''}"
     return _kubectl(of, f"patch {where} --type {how} -p {shlex.quote(text)}")
 
 
 def asking(of: Origin, quota: ObjectRef) -> str:
-    """The line that shows who uses a quota, in what the answer is about."""
+    """The line that shows who uses a quota, in what the answer is about; empty for what is no ResourceQuota."""
+    if quota.kind == "Tenant":
+        return " ".join(
+            filter(None, [_kubectl(of, f"kres explain tenant/{shlex.quote(quota.name)} --by value"), of.reading])
+        )
+    if quota.kind != "ResourceQuota":
+        return ""
     words = f"kres quota {shlex.quote(quota.name)} -n {shlex.quote(quota.namespace)} --by workload"
     return " ".join(filter(None, [_kubectl(of, words), of.reading]))
 

@@ -339,7 +339,7 @@ class _Search:
         return (structs.replace(policies, limits=tuple(ranges)), edit) if edit is not None else None
 
     def _edits(self, trial: TrialEdits) -> Iterator[Edit]:
-        yield from raises(self.policies, trial.need, self.subject.ref.namespace)
+        yield from raises(self.policies, trial.need)
         yield from trial.bounds
         yield from trial.claims
         yield from self._values(trial.values)

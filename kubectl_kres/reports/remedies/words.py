@@ -42,18 +42,19 @@ def sentence(edits: Sequence[Edit]) -> str:
 
 def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
     """The names of one quota together."""
-    for name, group in groupby(edits, key=lambda raise_quota: raise_quota.object.name):
+    for ref, group in groupby(edits, key=lambda raise_quota: raise_quota.object):
+        name = f"quota {ref.name}" if ref.kind == "ResourceQuota" else str(ref)
         parts = [
             f"{raise_quota.resource} to {raise_quota.to}"
             + (f" ({raise_quota.next_pod} is enough for the next pod)" if raise_quota.next_pod else "")
             for raise_quota in group
         ]
-        yield f"raise quota {name}: {listed(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
+        yield f"raise {name}: {listed(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
 
 
 def _one_raised(quota: str, part: str) -> str:
     resource, _, rest = part.partition(" ")
-    return f"raise {resource} of quota {quota} {rest}"
+    return f"raise {resource} of {quota} {rest}"
 
 
 def _owner(value: SetBound | CreateObject) -> str:
@@ -176,7 +177,7 @@ def in_short(remedies: Sequence[Remedy]) -> str:
     return f"{remedies[0].text}{others}"
 
 
-def raises(policies: Policies, need: Raised, namespace: str) -> Iterator[RaiseQuota]:
+def raises(policies: Policies, need: Raised) -> Iterator[RaiseQuota]:
     """One edit for each name of a quota that has to be more."""
     _, hard = amounts(policies.quotas)
     for quota in policies.quotas:
@@ -187,8 +188,8 @@ def raises(policies: Policies, need: Raised, namespace: str) -> Iterator[RaiseQu
             first = need.first.get(key, hard[key])
             next_pod = _amount(first, before, name) if first < need.hard[key] and first > hard[key] else ""
             yield RaiseQuota(
-                ObjectRef("ResourceQuota", quota.name, namespace),
-                f"spec.hard[{name}]",
+                quota.source.ref,
+                f"{quota.hard_at}[{name}]",
                 name,
                 _amount(need.hard[key], before, name),
                 str(before),
@@ -209,6 +210,7 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
     Where a system keeps a quota that is too small: more of what it is taken from, not a higher hard.
     """
     space = subject.ref.namespace
+    edits = tuple(_at_source(store, edit) for edit in edits)
     pools = {quota: pool for system in systems() for quota, pool in system.kept_quotas(store, space).items()}
     kept = [edit for edit in edits if isinstance(edit, RaiseQuota) and edit.object.name in pools]
     if not kept:
@@ -228,6 +230,14 @@ def composed(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admi
         proven=room.known,
         ask=asking(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
     )
+
+
+def _at_source(store: Store, edit: Edit) -> Edit:
+    """Return the edit of the object that a system makes a quota from, with the figure that is due there."""
+    if not isinstance(edit, RaiseQuota):
+        return edit
+    sources = (system.source_of_quota(store, edit) for system in systems())
+    return next((source for source in sources if source is not None), edit)
 
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:

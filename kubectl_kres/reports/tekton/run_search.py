@@ -373,7 +373,7 @@ class _Search:
 
     def _edits(self, trial: RunTrial) -> Iterator[Edit]:
         need = Raised(trial.hard, {}, complete=True, rest=Rest(0, False, {}, {}))
-        yield from raises(self.policies, need, self.namespace)
+        yield from raises(self.policies, need)
         yield from self._of_defaults(trial.defaults)
         for field, to in sorted(trial.values.items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
             source = self.case.source(field)

@@ -14,6 +14,7 @@ from kubectl_kres.model.tekton import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.tekton.config import configuration
 from kubectl_kres.store.coverage import Need
@@ -49,7 +50,8 @@ def refused_definitions(store: Store, namespace: str, ask: Ask) -> Refused:
 
 def revision_of(store: Store) -> tuple[int, ...]:
     """Another one once something has changed that runs may meet."""
-    return (*store.revision(*_KINDS, *_REFERRED), len(store.files))
+    deciding = (kind for system in systems() for kind in system.policy_kinds)
+    return (*store.revision(*_KINDS, *_REFERRED, *deciding), len(store.files))
 
 
 def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:

@@ -84,10 +84,4 @@ def _one_more(quota: Quota) -> Quota:
     if RUNS not in quota.hard or quota.scopes:
         return quota
     used = quota.used.get(RUNS, ZERO)
-    return Quota(
-        quota.name,
-        quota.source,
-        quota.scopes,
-        quota.hard,
-        {**quota.used, RUNS: Quantity(used.nano + 10**9, used.format)},
-    )
+    return quota.using({**quota.used, RUNS: Quantity(used.nano + 10**9, used.format)})

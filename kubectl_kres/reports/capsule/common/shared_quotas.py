@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.capsule.rules.conditions import READY, find
-from kubectl_kres.model.capsule import CustomQuota, CustomSource, GlobalResourceQuota
+from kubectl_kres.model.capsule import LABELS, CustomQuota, CustomSource, GlobalResourceQuota
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
@@ -16,7 +16,6 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _KINDS = ("GlobalResourceQuota", "GlobalCustomQuota")
-_LABELS = ("projectcapsule.dev/", "capsule.clastix.io/")
 
 
 def may_share(quotas: Iterable[ResourceQuota]) -> bool:
@@ -25,7 +24,7 @@ def may_share(quotas: Iterable[ResourceQuota]) -> bool:
     """
     resource_quotas = tuple(quotas)
     return not resource_quotas or any(
-        key.startswith(_LABELS) for resource_quota in resource_quotas for key in resource_quota.metadata.labels or {}
+        key.startswith(LABELS) for resource_quota in resource_quotas for key in resource_quota.metadata.labels or {}
     )
 
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
+from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
+from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.capsule import Tenant
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.capsule.common.rule_summaries import summaries_of_tenant
+from kubectl_kres.reports.capsule.common.tenancy import version_of
+from kubectl_kres.reports.capsule.common.tenancy_needs import DEFINITION
 from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system_parts import RuleSummary
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -56,7 +63,10 @@ class TenantItem(Record, frozen=True):
 
 
 class TenantExplanation(Record, frozen=True):
-    """The quotas of a Tenant over its namespaces. ``scope`` empty: it has none."""
+    """The quotas of a Tenant over its namespaces, and its rules about pods. ``scope`` empty: it has no quotas.
+
+    ``assumptions``: what of the rules is not known, and what another version of Capsule does.
+    """
 
     tenant: ObjectRef
     namespaces: tuple[str, ...]
@@ -64,6 +74,8 @@ class TenantExplanation(Record, frozen=True):
     items: tuple[TenantItem, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
+    rules: tuple[RuleSummary, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
 
     @property
     def over(self) -> bool:
@@ -75,7 +87,10 @@ def tenant_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The Tenant, and once it is read the quotas in its namespaces."""
     own = Need("Tenant", name=subject.ref.name)
     tenant = store.get("Tenant", subject.ref.name)
-    return (own, *_quota_needs(tenant)) if isinstance(tenant, Tenant) else (own,)
+    if not isinstance(tenant, Tenant):
+        return (own,)
+    limits = tenant.spec.rules or tenant.spec.resource_quotas
+    return (own, *((DEFINITION,) if limits else ()), *_quota_needs(tenant))
 
 
 def _quota_needs(tenant: Tenant) -> Iterator[Need]:
@@ -91,14 +106,23 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
         raise missing(store, subject)
     quotas, spaces = tenant.spec.resource_quotas, tuple(sorted(tenant.status.namespaces or ()))
     ref = ObjectRef("Tenant", tenant.metadata.name)
+    rules, version = summaries_of_tenant(tenant), version_of(store)
+    assumed = list(rules_of_tenant(tenant, None).assumptions)
+    if rules:
+        assumed += (Assume("spec.rules", "capsule/version", text) for text in remarks(version, "rules"))
     if quotas is None or not quotas.items:
-        return TenantExplanation(ref, spaces)
+        return TenantExplanation(ref, spaces, rules=rules, assumptions=tuple(assumed))
+    if version is not None:
+        texts = remarks(version, "tenant quotas")
+        assumed += (Assume("spec.resourceQuotas", "capsule/version", text) for text in texts)
     items = tuple(
         _item(store, tenant, number, item, together=quotas.scope == "Tenant")
         for number, item in enumerate(quotas.items)
     )
     unseen = tuple(unread(store, _quota_needs(tenant)))
-    return TenantExplanation(ref, spaces, quotas.scope, items, unseen, complete=not unseen)
+    return TenantExplanation(
+        ref, spaces, quotas.scope, items, unseen, complete=not unseen, rules=rules, assumptions=tuple(assumed)
+    )
 
 
 def _item(store: Store, tenant: Tenant, number: int, item: ResourceQuotaSpec, *, together: bool) -> TenantItem:

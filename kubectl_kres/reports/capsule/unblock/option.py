@@ -19,7 +19,7 @@ class UnblockOption(Record, frozen=True):
     gone through, and the claim was in at the end.
 
     also: who gets in, too. out: who loses what it has. waits: who of the queue still waits. Of many the first ones are
-    named; ``gained`` and ``waiting`` say how many there are.
+    named; ``gained`` and ``waiting`` say how many there are. ``takes_from``: other namespaces whose claims give way.
     """
 
     kind: OptionKind
@@ -34,3 +34,4 @@ class UnblockOption(Record, frozen=True):
     waits: tuple[ObjectRef, ...] = ()
     gained: int = 0
     waiting: int = 0
+    takes_from: tuple[str, ...] = ()

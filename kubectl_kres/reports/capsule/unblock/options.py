@@ -64,15 +64,18 @@ class _Ways:
         self.untold = ""
 
     def all(self) -> Iterator[UnblockOption]:
+        """What touches objects of the claim's namespace alone, then a larger pool, then what takes from others."""
         now = self.trial.settled()
         if now.holds(self.key):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
             yield UnblockOption("again", text, replayed=True)
             return
-        yield from self._give_way()
+        giving = tuple(self._give_way())
+        yield from (option for option in giving if not option.takes_from)
         yield from self._less()
-        yield from self._raise()
         yield from elsewhere(self.scene, self.claim, self.pool.metadata.name)
+        yield from self._raise()
+        yield from (option for option in giving if option.takes_from)
         if self.untold:
             yield UnblockOption("give way", self.untold, proven=False)
 
@@ -94,6 +97,7 @@ class _Ways:
             waits=tuple(map(ref_of, waiting_in(after)[:_NAMED])),
             gained=len(also),
             waiting=len(after.queue),
+            takes_from=way.takes_from,
         )
 
     def _give_way(self) -> Iterator[UnblockOption]:
@@ -123,9 +127,9 @@ class _Ways:
             word, old = (state.state, state.old) if state is not None else (None, False)
             deeds.append(leaving(self.scene.store.origin, key, word, shown(holds), old=old and bool(holds)))
         doubt = "" if giving.proven else " (not proven smallest)"
-        way = UnblockOption(
-            "give way", f"{_words(deeds)}{_whose(self.key, giving.keys)}{doubt}", tuple(deeds), proven=giving.proven
-        )
+        others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
+        text = f"{_words(deeds)}{_whose(others)}{doubt}"
+        way = UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
         return self._way(way, self.trial.without(giving.keys), giving.keys)
 
     def _less(self) -> Iterator[UnblockOption]:
@@ -201,10 +205,11 @@ def _words(deeds: Iterable[Deed]) -> str:
     return ", then ".join(f"{verb} {listed((deed.subject.key for deed in run), 8)}" for verb, run in runs)
 
 
-def _whose(key: ClaimKey, gone: Sequence[ClaimKey]) -> str:
+def _whose(spaces: Sequence[str]) -> str:
     """Who has to be asked before claims of other namespaces give way; empty where there are none."""
-    spaces = sorted({space for space, _ in gone if space != key[0]})
-    return f" (of namespace{'s' * (len(spaces) > 1)} {listed(spaces, 8)}: ask there first)" if spaces else ""
+    if not spaces:
+        return ""
+    return f" (takes from others, in namespace{'s' * (len(spaces) > 1)} {listed(spaces, 8)}: ask there first)"
 
 
 def _missing(asked: Quantity, room: Quantity) -> Quantity:

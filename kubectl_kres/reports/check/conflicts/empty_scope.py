@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
@@ -20,7 +19,7 @@ def find(scene: Scene) -> Iterator[Broken]:
         for scope in quota.scopes:
             wanted = tuple(scope.values or ())
             if scope.scope_name == "PriorityClass" and scope.operator == "In" and not there & {*wanted}:
-                ref = ObjectRef("ResourceQuota", quota.name, scene.namespace)
+                ref = quota.source.ref
                 yield Broken(ref, {"classes": ", ".join(wanted)}, "spec.scopeSelector")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.admission.quota.usage import claim_names
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
@@ -26,7 +25,7 @@ def find(scene: Scene) -> Iterator[Broken]:
         for name in sorted(quota.hard):
             meant = _meant(name)
             if meant:
-                ref = ObjectRef("ResourceQuota", quota.name, scene.namespace)
+                ref = quota.source.ref
                 yield Broken(ref, {"name": name, "meant": meant}, f"spec.hard[{name}]")
 
 

@@ -64,7 +64,7 @@ def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
     for name, text in asked.items():
         quantity = parse(text)
         used[name] = used.get(name, ZERO) + Quantity(quantity.nano * times, quantity.format)
-    return Quota(quota.name, quota.source, quota.scopes, quota.hard, used)
+    return quota.using(used)
 
 
 def _has_room(replicas: Replicas, analysis: Analysis) -> bool:

@@ -1,0 +1,89 @@
+"""Which version of Capsule changed what, as far as answers depend on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+Area = Literal["rules", "shared quotas", "tenant quotas", "pools"]
+Version = tuple[int, int, int]
+
+
+class VersionChange(NamedTuple):
+    """What a version brought. ``read``: in the source, with recorded answers; else by its release notes alone.
+
+    ``text`` empty: that it changed something there is known, and what was not read.
+    """
+
+    version: Version
+    area: Area
+    text: str
+    read: bool = True
+
+
+#: The version that the rules here follow.
+PINNED: Final[Version] = (0, 14, 0)
+#: The newest version whose changes are known.
+NEWEST: Final[Version] = (0, 15, 1)
+#: Resource rules do not refuse from this version on, by its release notes.
+SETS_ONLY: Final[Version] = (0, 14, 2)
+CHANGES: Final = (
+    VersionChange((0, 10, 0), "pools", "ResourcePool and ResourcePoolClaim appear, with one status.condition"),
+    VersionChange((0, 11, 0), "pools", "a claim in use can no longer be deleted"),
+    VersionChange(
+        (0, 13, 0), "pools", "status.conditions tell allocated from in use; unused claims can be edited and deleted"
+    ),
+    VersionChange((0, 13, 6), "pools", "the release annotation works on claims in use"),
+    VersionChange((0, 13, 8), "pools", "a changed claim is held against its pool again"),
+    VersionChange((0, 14, 0), "rules", "rules set and refuse requests and limits of pods"),
+    VersionChange((0, 14, 0), "shared quotas", "GlobalResourceQuota appears"),
+    VersionChange((0, 14, 1), "tenant quotas", "a controller of their own keeps the quotas of Tenants", read=False),
+    VersionChange((0, 14, 2), "rules", "rules set requests and limits, and no longer refuse any", read=False),
+    VersionChange((0, 15, 0), "rules", "what is labelled as managed by Capsule no longer skips rules", read=False),
+    VersionChange((0, 15, 0), "shared quotas", "", read=False),
+    VersionChange((0, 15, 0), "pools", "", read=False),
+    VersionChange((0, 15, 0), "tenant quotas", "", read=False),
+)
+
+_VERSION = re.compile(r"v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:[-+].*)?")
+
+
+def parse_version(text: str) -> Version | None:
+    """Return the version that a label or a tag of an image says; None where it says none."""
+    match = _VERSION.fullmatch(text.strip())
+    return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
+
+
+def written(version: Version) -> str:
+    """Return a version as people write it."""
+    return ".".join(map(str, version))
+
+
+def remarks(version: Version | None, area: Area) -> Iterator[str]:
+    """Yield what may be otherwise than answered in an area; nothing where the version is the one that is followed."""
+    if version is None:
+        later = _listed(change for change in CHANGES if change.version > PINNED and change.area == area)
+        more = f"; {later}" if later else ""
+        yield f"Capsule's version could not be read: its {area} are taken as {written(PINNED)} has them{more}"
+        return
+    if version > NEWEST:
+        yield (
+            f"Capsule {written(version)} is newer than {written(NEWEST)}, the newest whose changes are known: its "
+            f"{area} are taken as {written(PINNED)} has them"
+        )
+    since = [change for change in CHANGES if PINNED < change.version <= version and change.area == area]
+    if since and version <= NEWEST:
+        later = _listed(iter(since)) or f"what {written(since[-1].version)} changed there was not read"
+        yield f"Capsule is {written(version)}, its {area} are taken as {written(PINNED)} has them; {later}"
+    missing = _listed(change for change in CHANGES if version < change.version <= PINNED and change.area == area)
+    if missing:
+        yield f"Capsule is {written(version)}, and newer ones are followed here; {missing}"
+
+
+def _listed(changes: Iterator[VersionChange]) -> str:
+    return "; ".join(
+        f"since {written(change.version)}: {change.text}{'' if change.read else ' (by its release notes)'}"
+        for change in changes
+        if change.text
+    )

@@ -1,0 +1,31 @@
+"""A Tenant's rules about pods as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.reports.common.system_parts import RuleSummary
+
+
+def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
+    """What each rule does, in their order; of several about one value the last one decides."""
+    if not rules:
+        return
+    yield []
+    yield [("strong", "rules about pods, of which the last one decides")]
+    for rule in rules:
+        yield from toned("", wrapped(_sentence(rule), width, first="  ", rest="    "))
+        yield from toned("quiet", wrapped(str(rule.source), width, first="    ", rest="      "))
+
+
+def _sentence(rule: RuleSummary) -> str:
+    parts = [*rule.policies]
+    if rule.classes:
+        parts.append(f"QoS class {', '.join(rule.classes)}")
+    head = f"{rule.action} " if rule.action else ""
+    where = f" at {', '.join(rule.targets)}" if rule.targets else ""
+    which = f", in namespaces with {rule.selector}" if rule.selector else ""
+    quotas = f"makes {'; '.join(rule.quotas)}" if rule.quotas else ""
+    text = f"{head}{'; '.join(parts)}{where}" if parts else head.strip()
+    return f"{'; '.join(filter(None, (text, quotas)))}{which}"

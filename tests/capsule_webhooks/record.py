@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""Record what Capsule's webhooks answer, with a real kube-apiserver before them: see README.md beside this file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "controlplane"))
+sys.path.insert(0, str(HERE))
+
+import build
+import yaml
+from controlplane import BASIC_CONTROLLERS, HOST, ControlPlane, free_port
+from worlds import World, worlds
+
+MODULE = "github.com/projectcapsule/capsule@v0.14.0"
+OUT = HERE / "recorded.json"
+GROUP = "/apis/capsule.clastix.io/v1beta2"
+TENANT = "capsule.clastix.io/tenant"
+KEPT = ("name", "namespace", "labels", "uid", "creationTimestamp", "ownerReferences")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recorder", type=Path, help="a binary that was built before")
+    parser.add_argument("--only", default="", help="worlds whose name begins with this; they are printed, not kept")
+    options = parser.parse_args()
+    source = Path(json.loads(run("go", "mod", "download", "-json", MODULE))["Dir"])
+    binary = options.recorder or built(source)
+    with ControlPlane(build.locate(), controllers=BASIC_CONTROLLERS, controller_args=["--kube-api-qps=200"]) as plane:
+        install(plane, source)
+        with serving(plane, binary):
+            cases = [
+                {"name": name, **play(plane, number, world)}
+                for number, (name, world) in enumerate(worlds())
+                if name.startswith(options.only)
+            ]
+        version = plane.request("GET", "/version")[1]["gitVersion"]
+    if options.only:
+        print(json.dumps(cases, indent=1))
+        return
+    head = json.dumps({"capsule": "v0.14.0", "server": {"version": version, "featureGates": {}}})[:-1]
+    lines = ",\n".join(json.dumps(case) for case in cases)
+    OUT.write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
+
+
+def run(*words: str, **options: Any) -> str:
+    return subprocess.run(words, check=True, capture_output=True, text=True, **options).stdout
+
+
+def built(source: Path) -> Path:
+    """Build recorder.go inside a copy of Capsule's module, whose internal packages it uses."""
+    folder = Path(tempfile.mkdtemp(prefix="capsule-"))
+    shutil.copytree(source, folder / "capsule")
+    for path in (folder / "capsule").rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    (folder / "capsule").chmod(0o755)
+    target = folder / "capsule" / "cmd" / "recorder"
+    target.mkdir()
+    shutil.copy(HERE / "recorder.go", target / "main.go")
+    run("go", "build", "-o", str(folder / "recorder"), "./cmd/recorder", cwd=folder / "capsule")
+    return folder / "recorder"
+
+
+def install(plane: ControlPlane, source: Path) -> None:
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    served = []
+    for file in sorted((source / "charts" / "capsule" / "crds").glob("*.yaml")):
+        definition = yaml.safe_load(file.read_text())
+        definition["spec"].pop("conversion", None)
+        sent(plane, "POST", definitions, definition)
+        served.append(f"{GROUP}/{definition['spec']['names']['plural']}")
+    until(lambda: all(plane.request("GET", f"{path}?limit=1")[0] == 200 for path in served))
+    for name, value in (("high", 1000), ("low", 10)):
+        sent(
+            plane, "POST", "/apis/scheduling.k8s.io/v1/priorityclasses",
+            {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value},
+        )  # fmt: skip
+    namespace(plane, "capsule-system", {}, None)
+    sent(
+        plane, "POST", f"{GROUP}/capsuleconfigurations",
+        {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "CapsuleConfiguration", "metadata": {"name": "default"}, "spec": {}},
+    )  # fmt: skip
+
+
+@contextmanager
+def serving(plane: ControlPlane, binary: Path) -> Iterator[None]:
+    """The webhooks, registered as the chart of 0.14.0 does it."""
+    port = free_port()
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(plane.kubeconfig),
+        "NAMESPACE": "capsule-system",
+        "SERVICE_ACCOUNT": "capsule",
+    }
+    with (
+        open(plane.folder / "recorder.log", "wb") as log,
+        subprocess.Popen(
+            [str(binary), str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment
+        ) as process,
+    ):
+        try:
+            authority = process.stdout.readline().decode().strip()
+            register(plane, port, authority)
+            yield
+        except BaseException:
+            print((plane.folder / "recorder.log").read_text()[-4000:], file=sys.stderr)
+            raise
+        finally:
+            process.stdin.close()
+            process.terminate()
+
+
+def register(plane: ControlPlane, port: int, authority: str) -> None:
+    def hook(name: str, path: str, resources: list[str], **more: Any) -> dict[str, Any]:
+        return {
+            "name": name,
+            "admissionReviewVersions": ["v1", "v1beta1"],
+            "clientConfig": {"url": f"https://{HOST}:{port}{path}", "caBundle": authority},
+            "failurePolicy": "Fail",
+            "matchPolicy": "Equivalent",
+            "namespaceSelector": {"matchExpressions": [{"key": TENANT, "operator": "Exists"}]},
+            "rules": [
+                {
+                    "apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"],
+                    "resources": resources, "scope": "Namespaced",
+                }
+            ],
+            "sideEffects": "None",
+            "timeoutSeconds": 30,
+            **more,
+        }  # fmt: skip
+
+    events = {"name": "ignore-events", "expression": 'request.resource.resource != "events"'}
+    main = {
+        "name": "mutations-ignore-subresources",
+        "expression": '!has(request.subResource) || request.subResource == ""',
+    }
+    hooks = {
+        "Mutating": [
+            hook(
+                "generic.rules.mutating.projectcapsule.dev", "/rules/generic/mutating", ["*/*"],
+                reinvocationPolicy="IfNeeded", matchConditions=[events, main],
+            )
+        ],
+        "Validating": [
+            hook(
+                "generic.rules.validating.projectcapsule.dev", "/rules/generic/validating", ["*/*"],
+                matchConditions=[events],
+            ),
+            hook(
+                "calculation.global-resource-quotas.validating.projectcapsule.dev",
+                "/global-resource-quotas/calculations", ["*/*"],
+            ),
+        ],
+    }  # fmt: skip
+    for kind, webhooks in hooks.items():
+        sent(
+            plane, "POST", f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}webhookconfigurations",
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": f"{kind}WebhookConfiguration",
+                "metadata": {"name": f"capsule-{kind.lower()}"}, "webhooks": webhooks,
+            },
+        )  # fmt: skip
+    probe = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"generateName": "probe-"}}
+    namespace(plane, "probe", {TENANT: "probe"}, None)
+    until(lambda: plane.request("POST", "/api/v1/namespaces/probe/configmaps", probe)[0] == 201)
+    # The API server takes a moment to notice all of them.
+    time.sleep(2)
+
+
+def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
+    """Make the world and send the pod; return both as they were."""
+    tenant, here, there = f"t{number}", f"w{number}", f"w{number}-other"
+    spec = {"owners": [{"kind": "User", "name": "owner"}], "rules": world.get("rules", [])}
+    uid = sent(
+        plane, "POST", f"{GROUP}/tenants",
+        {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "metadata": {"name": tenant}, "spec": spec},
+    )["metadata"]["uid"]  # fmt: skip
+    owner = {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "name": tenant, "uid": uid}
+    labels = {TENANT: tenant, **world.get("labels", {})}
+    namespace(plane, here, labels, owner)
+    namespace(plane, there, labels, owner)
+    for space, pods in ((here, world.get("here", ())), (there, world.get("used", ()))):
+        for place, each in enumerate(pods):
+            created(plane, space, f"old{place}", each)
+    for kind, plural, specs in (
+        ("LimitRange", "limitranges", world.get("ranges", ())),
+        ("ResourceQuota", "resourcequotas", world.get("quotas", ())),
+    ):
+        for place, each in enumerate(specs):
+            body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": f"{kind[0].lower()}{place}"}, "spec": each}
+            sent(plane, "POST", f"/api/v1/namespaces/{here}/{plural}", body)
+    globals_ = [
+        globally(plane, f"g{number}-{place}", tenant, each) for place, each in enumerate(world.get("global", ()))
+    ]
+    until(lambda: settled(plane, here, globals_))
+    given = [
+        plane.request("GET", f"/api/v1/namespaces/{here}")[1],
+        plane.request("GET", f"{GROUP}/tenants/{tenant}")[1],
+        *plane.request("GET", f"/api/v1/namespaces/{here}/limitranges")[1]["items"],
+        *plane.request("GET", f"/api/v1/namespaces/{here}/resourcequotas")[1]["items"],
+        *(plane.request("GET", f"{GROUP}/globalresourcequotas/{name}")[1] for name in globals_),
+    ]
+    kinds = ["Namespace", "Tenant"]
+    kinds += ["LimitRange"] * len(world.get("ranges", ()))
+    kinds += ["ResourceQuota"] * (len(given) - len(kinds) - len(globals_))
+    kinds += ["GlobalResourceQuota"] * len(globals_)
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": world["pod"]}
+    status, answer = plane.request("POST", f"/api/v1/namespaces/{here}/pods", body)
+    for name in globals_:
+        plane.request("DELETE", f"{GROUP}/globalresourcequotas/{name}")
+    return {
+        "given": [pruned(kind, one) for kind, one in zip(kinds, given, strict=True)],
+        "request": {"object": body, "namespace": here},
+        "expect": expected(status, answer),
+    }
+
+
+def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
+    if status != 201:
+        return {
+            "allowed": False,
+            "code": status,
+            "reason": answer.get("reason", ""),
+            "message": answer.get("message", ""),
+        }
+    spec = answer["spec"]
+    stored: dict[str, Any] = {
+        key: {each["name"]: each.get("resources", {}) for each in spec.get(key, ())}
+        for key in ("containers", "initContainers")
+    }
+    return {
+        "allowed": True, "code": status, "stored": {**stored, "pod": spec.get("resources", {})},
+        "qosClass": answer["status"]["qosClass"],
+    }  # fmt: skip
+
+
+def pruned(kind: str, one: dict[str, Any]) -> dict[str, Any]:
+    metadata = {key: one["metadata"][key] for key in KEPT if key in one["metadata"]}
+    version = one.get("apiVersion") or "v1"
+    rest = {key: one[key] for key in ("spec", "status") if key in one}
+    if kind == "Namespace":
+        rest = {"status": {"phase": "Active"}}
+    rest.get("status", {}).pop("conditions", None)
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
+
+
+def globally(plane: ControlPlane, name: str, tenant: str, written: dict[str, Any]) -> str:
+    spec = dict(written)
+    selectors = spec.pop("selectors", [{"matchLabels": {TENANT: tenant}}])
+    for each in selectors:
+        # Worlds are kept apart by their Tenant.
+        if each:
+            each = each.setdefault("matchLabels", {})  # noqa: PLW2901
+            each[TENANT] = tenant
+    sent(
+        plane, "POST", f"{GROUP}/globalresourcequotas",
+        {
+            "apiVersion": "capsule.clastix.io/v1beta2", "kind": "GlobalResourceQuota", "metadata": {"name": name},
+            "spec": {"namespaceSelectors": selectors, "quota": spec},
+        },
+    )  # fmt: skip
+    return name
+
+
+def settled(plane: ControlPlane, space: str, names: list[str]) -> bool:
+    """Whether quotas are counted, and GlobalResourceQuotas ready to be asked."""
+    for quota in plane.request("GET", f"/api/v1/namespaces/{space}/resourcequotas")[1]["items"]:
+        if set(quota.get("status", {}).get("used", {})) != set(quota["spec"].get("hard", {})):
+            return False
+    ledgers = plane.request("GET", f"{GROUP}/namespaces/capsule-system/quantityledgers")[1]["items"] if names else []
+    for name in names:
+        quota = plane.request("GET", f"{GROUP}/globalresourcequotas/{name}")[1]
+        status = quota.get("status", {})
+        ready = [each for each in status.get("conditions", ()) if each["type"] == "Ready"]
+        own = [each for each in ledgers if each["spec"]["targetRef"]["name"] == name]
+        if not ready or ready[0]["status"] != "True" or not own:
+            return False
+        seen = own[0].get("status", {}).get("resourceQuota", {})
+        if not seen.get("initialized") or seen.get("used", {}) != status.get("total", {}).get("used", {}):
+            return False
+    return True
+
+
+def namespace(plane: ControlPlane, name: str, labels: dict[str, str], owner: dict[str, str] | None) -> None:
+    metadata = {"name": name, "labels": labels, **({"ownerReferences": [owner]} if owner else {})}
+    sent(plane, "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+
+
+def created(plane: ControlPlane, space: str, name: str, spec: dict[str, Any]) -> None:
+    """A pod that runs already: the rules of the Tenant may have changed it."""
+    sent(
+        plane, "POST", f"/api/v1/namespaces/{space}/pods",
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec},
+    )  # fmt: skip
+
+
+def sent(plane: ControlPlane, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    deadline = time.monotonic() + 30
+    while True:
+        status, answer = plane.request(method, path, body)
+        if status in (200, 201):
+            return answer
+        if status != 403 or time.monotonic() > deadline or "not yet ready" not in str(answer):
+            raise SystemExit(f"{path}: {status} {answer}")
+        time.sleep(0.1)
+
+
+def until(true: Any) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        if time.monotonic() > deadline:
+            raise SystemExit("it does not settle")
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""What Capsule's webhooks answered before a real API server is what admission predicts, world by world."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.request.create import create_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.store.store import Origin, Store
+
+_RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
+_CASES: Mapping[str, Any] = {case["name"]: case for case in _RECORDED["cases"]}
+_LEAST = 60
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_recorded_answer_is_predicted(name: str) -> None:
+    """Of several refusals any can be the one that was recorded."""
+    case = _CASES[name]
+    answers = [answer_of(outcome) for outcome in outcomes_of(case)]
+    assert sorted_parts(case["expect"]) in map(sorted_parts, answers)
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_journal_explains_every_value(name: str) -> None:
+    """Replayed from nothing, the steps of a value end with what is stored, and each set value names its source."""
+    for outcome in outcomes_of(_CASES[name]):
+        of_rules = [entry for entry in outcome.journal if getattr(entry, "rule", "").startswith("capsule/rule")]
+        assert all(entry.source is not None and entry.source.name for entry in of_rules)
+
+
+def test_worlds_are_many_and_differ() -> None:
+    about = {"global": 0, "rules": 0}
+    for case in _CASES.values():
+        kinds = {item["kind"] for item in case["given"]}
+        about["global"] += "GlobalResourceQuota" in kinds
+        about["rules"] += bool(next(item for item in case["given"] if item["kind"] == "Tenant")["spec"].get("rules"))
+    assert about["global"] >= _LEAST // 2
+    assert about["rules"] >= _LEAST
+    assert {case["expect"]["code"] for case in _CASES.values()} >= {201, 403, 422}
+
+
+def sorted_parts(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """With the parts of a bracketed list sorted: the API server lists them in any order."""
+    head, bracket, inside = answer.get("message", "").partition("is invalid: [")
+    if not bracket:
+        return dict(answer)
+    parts = re.split(r", (?=spec\.)", inside.removesuffix("]"))
+    return {**answer, "message": f"{head}is invalid: [{', '.join(sorted(parts))}]"}
+
+
+def outcomes_of(case: Mapping[str, Any]) -> tuple[Outcome, ...]:
+    store = Store(Origin("files"))
+    for item in case["given"]:
+        store.add(item["kind"], decoded(item, BY_KIND[item["kind"]].struct))
+    space = case["request"]["namespace"]
+    raw = case["request"]["object"]
+    raw = {**raw, "metadata": {**raw["metadata"], "namespace": space}}
+    return create_pod(raw, policies(store, space, Server()).policies, Server())
+
+
+def answer_of(outcome: Outcome) -> dict[str, Any]:
+    if not outcome.allowed:
+        return {"allowed": False, "code": outcome.code, "reason": outcome.reason, "message": outcome.message}
+    assert outcome.object is not None
+    spec = outcome.object["spec"]
+    stored = {
+        key: {each["name"]: each.get("resources", {}) for each in spec.get(key, ())}
+        for key in ("containers", "initContainers")
+    }
+    return {
+        "allowed": True,
+        "code": outcome.code,
+        "stored": {**stored, "pod": spec.get("resources", {})},
+        "qosClass": outcome.object["status"]["qosClass"],
+    }
