@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from kubectl_kres.model import tekton
 from kubectl_kres.model.tekton import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
 from kubectl_kres.model.tekton_config import ConfigMap
+from kubectl_kres.snapshot.redact import deciding_parts
 from kubectl_kres.tekton.resources.containers import ARTIFACTS, needs_directory
 
 T = TypeVar("T", bound=Struct)
@@ -37,6 +38,17 @@ def quiet(item: T) -> T:
     return _Hush().of(item) if isinstance(item, KINDS) else item
 
 
+def claim_template(template: Any) -> Any:
+    """Return a claim's template with its name and what quotas and LimitRanges look at."""
+    if not isinstance(template, Mapping):
+        return template
+    metadata, spec = template.get("metadata"), template.get("spec")
+    kept = ("accessModes", "resources", "storageClassName", "volumeAttributesClassName")
+    own = {key: spec[key] for key in kept if key in spec} if isinstance(spec, Mapping) else {}
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return {**({"metadata": {"name": name}} if name else {}), "spec": own}
+
+
 #: What of a step only the webhook looks at, which sees no object of a snapshot.
 _ASIDE = frozenset({"volume_mounts", "workspaces", "when", "timeout", "stdout_config", "stderr_config"})
 
@@ -60,7 +72,14 @@ class _Hush:
         return structs.replace(item, **changes) if changes else item
 
     def _field(self, item: Struct, field: str, value: Any) -> Any:
-        if field in {"security_context", "volume_claim_template", "pipeline_spec"} and not isinstance(value, Struct):
+        if field == "security_context":
+            return deciding_parts(value)
+        if field == "volume_claim_template":
+            return claim_template(value)
+        if field == "ports":
+            return value and [{"hostPort": port["hostPort"]} for port in value if "hostPort" in port]
+        hidden = field == "pipeline_spec" or (isinstance(item, tekton.Volume) and field != "name")
+        if hidden and not isinstance(value, Struct):
             return value if value is None else {HIDDEN: True}
         if isinstance(item, tekton.Step | tekton.Sidecar) and field in _ASIDE:
             return None

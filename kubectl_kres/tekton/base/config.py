@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,29 +12,13 @@ from msgspec import Struct
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import Named, PodTemplate, Provenance
+from kubectl_kres.model.tekton import PodTemplate, Provenance, Volume
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.base.amounts import read
+from kubectl_kres.tekton.base.versions import TektonVersion, follows, version_of, version_remarks
 
 KEY = "default-container-resource-requirements"
-
-TektonVersion = tuple[int, int, int]
-
-#: The rules of today hold from here on.
-OLDEST: TektonVersion = (0, 40, 0)
-
-#: What has changed since, with the version from which on today's rule holds.
-_CHANGES = (
-    ((0, 53, 0), "resources of a whole Task need enable-api-fields alpha"),
-    ((0, 56, 0), "config-defaults gives containers nothing"),
-    (
-        (0, 62, 0),
-        "values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
-    ),
-    ((0, 63, 0), "config-defaults comes after the LimitRange"),
-    ((0, 68, 0), "resources of a whole Task are divided into thousandths of a byte"),
-)
 
 Entries = Mapping[str, ResourceRequirements]
 
@@ -99,14 +83,14 @@ def config_of(
             remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
             remarks.append(Assume("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
-    remarks += _older(version)
+    remarks += version_remarks(version)
     namespace = next(
         (config_map.metadata.namespace for config_map in (defaults, flags, info) if config_map is not None), NAMESPACE
     )
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
     binds = bool(data.default_task_run_workspace_binding)
-    return TektonConfig(entries, _flags(flags), minutes, template, version, source, tuple(remarks), binds)
+    return TektonConfig(entries, _flags(flags, version), minutes, template, version, source, tuple(remarks), binds)
 
 
 def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
@@ -147,10 +131,13 @@ def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate |
         over.affinity or under.affinity,
         over.security_context or under.security_context,
         _by_name(over.volumes or (), under.volumes or ()) or None,
+        under.node_selector if over.node_selector is None else over.node_selector,
+        over.host_network or under.host_network,
+        under.host_users if over.host_users is None else over.host_users,
     )
 
 
-def _by_name(over: Sequence[Named], under: Sequence[Named]) -> tuple[Named, ...]:
+def _by_name(over: Sequence[Volume], under: Sequence[Volume]) -> tuple[Volume, ...]:
     names = {named.name for named in over}
     return (*(named for named in under if named.name not in names), *over)
 
@@ -181,12 +168,6 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
     )
 
 
-def version_of(text: str) -> TektonVersion | None:
-    """``v1.15.0`` as numbers; None for what is no version (``devel``)."""
-    match = re.match(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
-    return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))
-
-
 def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
     try:
         return msgspec.json.decode(text)
@@ -204,19 +185,22 @@ def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _flags(config_map: ConfigMap | None) -> Flags:
+def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
+    """``version`` None: not known, so that a flag of old counts where it stands alone."""
+    secured = follows("security-context-default", version)
     if config_map is None:
-        return Flags()
+        return Flags(security_context=secured)
     data, shipped = config_map.data, Flags()
     coschedule = data.coschedule.lower()
-    if not coschedule and _on(data.disable_affinity_assistant):
+    old = version is None or not follows("affinity-flag", version)
+    if old and not coschedule and _on(data.disable_affinity_assistant):
         coschedule = "disabled"
     return Flags(
         api_fields=data.enable_api_fields.lower() or shipped.api_fields,
         results_from=data.results_from.lower() or shipped.results_from,
         kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
         coschedule=coschedule or shipped.coschedule,
-        security_context=_on(data.set_security_context),
+        security_context=_on(data.set_security_context) if data.set_security_context else secured,
         artifacts=_on(data.enable_artifacts),
         param_enum=_on(data.enable_param_enum),
         concise_resolver=_on(data.enable_concise_resolver_syntax),
@@ -234,18 +218,6 @@ def _on(text: str) -> bool:
 
 def _minutes(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
-
-
-def _older(version: TektonVersion | None) -> Iterator[Assume]:
-    """What the version did otherwise, as far as that is known; the pods shown are those of today's rules."""
-    if version is None or version >= _CHANGES[-1][0]:
-        return
-    name = ".".join(map(str, version))
-    if version < OLDEST:
-        yield Assume("", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown")
-        return
-    changes = "; ".join(text for since, text in _CHANGES if version < since)
-    yield Assume("", "tekton/older", f"Tekton {name}: today's rules are shown, not those of then ({changes})")
 
 
 def _unread(name: str) -> Assume:

@@ -23,7 +23,7 @@ from kubectl_kres.tekton.base.naming import pod_name
 from kubectl_kres.tekton.base.result import Built, Fields, Gap, fields_below
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.pod_build import pods
-from kubectl_kres.tekton.controller.pod_security import enforces, is_bare, refusal
+from kubectl_kres.tekton.controller.pod_security import SecuredPod, enforces, refusal, secured_pod
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, remarks, task_of, without_actions, without_task
 from kubectl_kres.tekton.resources.virtual_limitrange import Virtual, virtuals
 from kubectl_kres.tekton.validation import webhook
@@ -139,11 +139,11 @@ def task_run(
     if isinstance(answers[0], Built):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
     assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
-    bare = is_bare(result.spec, template) and not flags.security_context
-    if not bare and enforces(world.namespace):
-        text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
+    secured = secured_pod(run, result.spec, template, flags, version) if enforces(world.namespace) else None
+    if secured is not None and secured.unknown:
+        text = f"what the security contexts of {', '.join(secured.unknown)} say is not known: taken as sound"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
-    return distinct(_results(run, answers, assumed, world, bare=bare, journal=journal, counted=counted))
+    return distinct(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
 
 
 def alone(task: Task) -> TaskRun:
@@ -177,8 +177,8 @@ def _results(
     answers: tuple[Built, ...] | tuple[Problem, ...],
     assumed: Journal,
     world: RunWorld,
+    secured: SecuredPod | None,
     *,
-    bare: bool,
     journal: bool,
     counted: bool,
 ) -> Iterator[RunResult]:
@@ -186,7 +186,8 @@ def _results(
         if isinstance(answer, Problem):
             yield RunResult(problem=answer, journal=assumed)
             continue
-        insecure = refusal(answer.pod, world.namespace) if bare else None
+        name, minor = answer.pod.metadata.name, world.server.version[1]
+        insecure = refusal(secured, name, world.namespace, minor) if secured is not None else None
         for outcome in _tried(run, answer, world, journal=journal, counted=counted):
             text = outcome
             if insecure is not None and _passed_limits(outcome):
