@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct, structs
@@ -49,6 +49,17 @@ def claim_template(template: Any) -> Any:
     return {**({"metadata": {"name": name}} if name else {}), "spec": own}
 
 
+def _host_ports(ports: Any) -> Any:
+    return ports and [{"hostPort": port["hostPort"]} for port in ports if "hostPort" in port]
+
+
+#: Fields that are kept in part.
+_PARTS: Mapping[str, Callable[[Any], Any]] = {
+    "security_context": deciding_parts,
+    "volume_claim_template": claim_template,
+    "ports": _host_ports,
+}
+
 #: What of a step only the webhook looks at, which sees no object of a snapshot.
 _ASIDE = frozenset({"volume_mounts", "workspaces", "when", "timeout", "stdout_config", "stderr_config"})
 
@@ -72,12 +83,8 @@ class _Hush:
         return structs.replace(item, **changes) if changes else item
 
     def _field(self, item: Struct, field: str, value: Any) -> Any:
-        if field == "security_context":
-            return deciding_parts(value)
-        if field == "volume_claim_template":
-            return claim_template(value)
-        if field == "ports":
-            return value and [{"hostPort": port["hostPort"]} for port in value if "hostPort" in port]
+        if field in _PARTS:
+            return _PARTS[field](value)
         hidden = field == "pipeline_spec" or (isinstance(item, tekton.Volume) and field != "name")
         if hidden and not isinstance(value, Struct):
             return value if value is None else {HIDDEN: True}

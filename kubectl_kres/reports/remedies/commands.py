@@ -10,7 +10,7 @@ from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
 from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetValue
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetConfig, SetValue
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Origin
 
@@ -66,9 +66,17 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
         yield _patch(of, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
         yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
-    for edit in edits:
-        if isinstance(edit, Scale):
-            yield _scaling(of, edit)
+    yield from (_scaling(of, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (_configuring(of, edit) for edit in edits if isinstance(edit, SetConfig))
+
+
+def _configuring(of: Origin, edit: SetConfig) -> str:
+    """Of a flag that the Tekton Operator keeps the value is no text."""
+    ref = edit.object
+    value: object = edit.to
+    if ref.kind != "ConfigMap" and edit.to in {"true", "false"}:
+        value = edit.to == "true"
+    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(edit.field).steps, value), "merge")
 
 
 def _scaling(of: Origin, scale: Scale) -> str:
@@ -118,7 +126,7 @@ def _pointer(field: str) -> str:
 
 def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
     text = json.dumps(patch, separators=(",", ":"), ensure_ascii=True)
-    where = f"{kind} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    where = f"{kind} {shlex.quote(ref.name)}" + (f" -n {shlex.quote(ref.namespace)}" if ref.namespace else "")
     return _kubectl(of, f"patch {where} --type {how} -p {shlex.quote(text)}")
 
 

@@ -41,9 +41,11 @@ from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
 from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.remedies.words import composed, raises
 from kubectl_kres.reports.tekton.run_values import RunCase, RunField
+from kubectl_kres.reports.tekton.security_remedies import security_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.base.variables import variables_of
+from kubectl_kres.tekton.controller.pod_security import RULE as SECURITY
 from kubectl_kres.tekton.controller.taskrun import task_run, world_of
 from kubectl_kres.tekton.resources.containers import layout
 
@@ -72,7 +74,13 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
     case = analysis.maker
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
-    if not isinstance(case, RunCase) or not findings or any(finding.rule not in TRIED for finding in findings):
+    if not isinstance(case, RunCase) or not findings:
+        return ()
+    if all(finding.rule == SECURITY for finding in findings):
+        ways = security_remedies(store, subject, case)
+        again = "for a new run: " if analysis.tekton is not None and analysis.tekton.ended else ""
+        return tuple(structs.replace(way, text=f"{again}{way.text}") for way in ways)
+    if any(finding.rule not in TRIED for finding in findings):
         return ()
     if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
         return ()

@@ -10,6 +10,9 @@ from msgspec import Struct
 from kubectl_kres.admission.base.outcome import Finding, Refusal, forbidden_object
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.model.tekton import PodTemplate, Sidecar, Step, TaskRun, TaskSpec, Volume
+from kubectl_kres.policies.pod_security import levels
+from kubectl_kres.policies.pod_security.levels import detail, standard_of
+from kubectl_kres.policies.pod_security.parts import Violation
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.variables import variables_of
@@ -128,20 +131,16 @@ def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int)
     found = violations(pod, namespace, minor)
     if not found:
         return None
-    from kubectl_kres.policies.pod_security.levels import detail, standard_of
-
     level = standard_of(namespace.metadata.labels).enforce
     text = f'violates PodSecurity "{level}": {detail(found)}'
     source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
     return forbidden_object("pods", name, (Finding(text, RULE, source=source),))
 
 
-def violations(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Any, ...]:
+def violations(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Violation, ...]:
     """Return what the pod does against the level that the namespace enforces."""
-    from kubectl_kres.policies.pod_security.levels import standard_of, violations as of_level
-
     level = standard_of(namespace.metadata.labels).enforce
-    return of_level(level, {"metadata": {}, "spec": pod.spec}, minor)
+    return levels.violations(level, {"metadata": {}, "spec": pod.spec}, minor)
 
 
 def _is_hidden(part: Step | Sidecar) -> bool:
