@@ -32,7 +32,10 @@ def quiet(item: T) -> T:
     Equal values of parameters stay equal, since a matrix is counted by them.
     """
     if isinstance(item, ConfigMap):
-        texts = ("default_pod_template", "default_task_run_workspace_binding")
+        texts = (
+            *("default_pod_template", "default_affinity_assistant_pod_template"),
+            "default_task_run_workspace_binding",
+        )
         data = structs.replace(item.data, **{name: _hidden(getattr(item.data, name)) for name in texts})
         return structs.replace(item, data=data)
     return _Hush().of(item) if isinstance(item, KINDS) else item

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, NAMESPACE
 from kubectl_kres.reports.common.remedy import SetConfig
 from kubectl_kres.reports.tekton.config import config_map
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.config import KEY, Entries
+from kubectl_kres.tekton.base.config import KEY, Entries, kept_by_operator
 
-#: Labels and owners of what the Tekton Operator keeps begin with this.
-_OPERATOR = "operator.tekton.dev/"
 #: The one object that the operator reads.
 _CONFIG = ObjectRef("TektonConfig", "config")
 
 #: The values of an entry by side and resource.
 EntryValues = Mapping[str, Mapping[str, str]]
-
-
-def kept_by_operator(metadata: Metadata) -> bool:
-    """Return whether the Tekton Operator keeps the object and puts back what others write.
-
-    Source: tektoncd/operator pkg/reconciler/kubernetes/tektoninstallerset.
-    """
-    owners = metadata.owner_references or ()
-    return any(
-        owner.api_version.startswith(_OPERATOR) or owner.kind == "TektonInstallerSet" for owner in owners
-    ) or any(name.startswith(_OPERATOR) for name in metadata.labels or {})
 
 
 def flag_edit(store: Store, flag: str, to: str) -> SetConfig:

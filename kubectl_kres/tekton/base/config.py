@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PodTemplate, Provenance, Volume
@@ -19,6 +20,9 @@ from kubectl_kres.tekton.base.amounts import read
 from kubectl_kres.tekton.base.versions import TektonVersion, follows, version_of, version_remarks
 
 KEY = "default-container-resource-requirements"
+
+#: Labels and owners of what the Tekton Operator keeps begin with this.
+_OPERATOR = "operator.tekton.dev/"
 
 Entries = Mapping[str, ResourceRequirements]
 
@@ -45,8 +49,10 @@ class TektonConfig(Struct, frozen=True):
     """A controller's configuration.
 
     entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
-    pod_template: what runs without one have. binds_workspaces: workspaces that a TaskRun leaves open get a default.
-    version: None if unknown. assumed: what could not be known, one remark each.
+    pod_template: what runs without one have; assistant_template: the same of
+    affinity assistants. binds_workspaces: workspaces that a TaskRun leaves open get a default.
+    version: None if unknown. by_operator: the Tekton Operator keeps the ConfigMaps. assumed: what could not be known,
+    one remark each.
     """
 
     entries: Entries = {}
@@ -57,6 +63,8 @@ class TektonConfig(Struct, frozen=True):
     source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
     assumed: tuple[Assume, ...] = ()
     binds_workspaces: bool = False
+    assistant_template: PodTemplate = PodTemplate()
+    by_operator: bool = False
 
 
 def config_of(
@@ -78,7 +86,12 @@ def config_of(
     data = defaults.data if defaults is not None else ConfigMapData()
     entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
     template, other = template_of(data.default_pod_template, read_yaml)
-    for key, text in ((KEY, fault), ("default-pod-template", other)):
+    assistant, third = template_of(data.default_affinity_assistant_pod_template, read_yaml)
+    for key, text in (
+        (KEY, fault),
+        ("default-pod-template", other),
+        ("default-affinity-assistant-pod-template", third),
+    ):
         if text:
             remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
             remarks.append(Assume("", "tekton/config-unreadable", remark))
@@ -90,7 +103,30 @@ def config_of(
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
     binds = bool(data.default_task_run_workspace_binding)
-    return TektonConfig(entries, _flags(flags, version), minutes, template, version, source, tuple(remarks), binds)
+    operator = any(kept_by_operator(held.metadata) for held in (defaults, flags) if held is not None)
+    return TektonConfig(
+        entries,
+        _flags(flags, version),
+        minutes,
+        template,
+        version,
+        source,
+        tuple(remarks),
+        binds,
+        assistant,
+        operator,
+    )
+
+
+def kept_by_operator(metadata: Metadata) -> bool:
+    """Return whether the Tekton Operator keeps the object and puts back what others write.
+
+    Source: tektoncd/operator pkg/reconciler/kubernetes/tektoninstallerset.
+    """
+    owners = metadata.owner_references or ()
+    return any(
+        owner.api_version.startswith(_OPERATOR) or owner.kind == "TektonInstallerSet" for owner in owners
+    ) or any(name.startswith(_OPERATOR) for name in metadata.labels or {})
 
 
 def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
