@@ -3,7 +3,7 @@
 
     git clone or `go mod download` github.com/tektoncd/pipeline@v1.15.0, then in its folder
     go build -o /tmp/controller ./cmd/controller
-    python scripts/record_tekton_claims.py --controller /tmp/controller --source FOLDER tests/tekton/claim_recordings.json
+    python scripts/record_tekton_claims.py --controller /tmp/controller --source FOLDER OUT.json
 
 Control plane: that of tests/controlplane (``KUBEBUILDER_ASSETS``). Only loopback is used. Tekton's webhooks do not run,
 so objects are stored as they are sent. Nothing schedules pods.
@@ -26,13 +26,27 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "controlplane"))
 
-import build  # noqa: E402
-from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, free_port  # noqa: E402
+import build
+from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, free_port
 
 Raw = dict[str, Any]
 SPACE = "tekton-pipelines"
-NAMES = ("config-defaults", "config-logging", "config-observability", "config-spire", "config-leader-election-controller")
-CONFIGS = (*NAMES, "feature-flags", "config-events", "config-tracing", "config-wait-exponential-backoff", "config-registry-cert", "pipelines-info")
+NAMES = (
+    "config-defaults",
+    "config-logging",
+    "config-observability",
+    "config-spire",
+    "config-leader-election-controller",
+)
+CONFIGS = (
+    *NAMES,
+    "feature-flags",
+    "config-events",
+    "config-tracing",
+    "config-wait-exponential-backoff",
+    "config-registry-cert",
+    "pipelines-info",
+)
 #: Seconds in which nothing may change any more, and the longest that is waited for it.
 STILL, LONGEST = 3.0, 25.0
 
@@ -191,11 +205,11 @@ class Recorder:
         return ready and self.plane.request("GET", f"/api/v1/namespaces/{space}/serviceaccounts/default")[0] == 200
 
     def start(self, world: Raw, space: str) -> None:
+        items = self.call("GET", f"/api/v1/namespaces/{space}/resourcequotas")["items"]
+        world["quotas"] = {item["metadata"]["name"]: item["status"]["used"] for item in items}
         raw = world["run"]
         path = f"/apis/tekton.dev/v1/namespaces/{space}/{raw['kind'].lower()}s"
         world["uid"] = self.call("POST", path, raw)["metadata"]["uid"]
-        items = self.call("GET", f"/api/v1/namespaces/{space}/resourcequotas")["items"]
-        world["quotas"] = {item["metadata"]["name"]: item["status"]["used"] for item in items}
 
     def seen(self, world: Raw, space: str) -> Raw:
         """What has become of the run."""
@@ -214,7 +228,7 @@ class Recorder:
             if event["reason"] == "FailedCreate" and event["involvedObject"]["kind"] == "StatefulSet"
         }
         old = {raw["metadata"]["name"] for raw in world["given"]}
-        own = {
+        return {
             "condition": {key: text.replace(space, "case") for key, text in condition.items()},
             "retries": len(run.get("status", {}).get("retriesStatus") or []),
             "claims": sorted(one["metadata"]["name"] for one in claims if one["metadata"]["name"] not in old),
@@ -223,7 +237,6 @@ class Recorder:
             "taskRuns": sorted(one["metadata"]["name"] for one in runs) if kind == "pipelinerun" else [],
             "failedCreate": sorted(text.replace(space, "case") for text in failed),
         }
-        return own
 
 
 def record(recorder: Recorder) -> list[Raw]:
@@ -251,8 +264,7 @@ def record(recorder: Recorder) -> list[Raw]:
             now = {world["name"]: recorder.seen(world, spaces[world["name"]]) for world in group}
             if now != last:
                 last, changed = now, time.monotonic()
-        for world in group:
-            cases.append({**world, "expect": last[world["name"]]})
+        cases += [{**world, "expect": last[world["name"]]} for world in group]
         print(f"{len(cases)} worlds", file=sys.stderr)
     return cases
 
@@ -279,7 +291,10 @@ def main() -> None:
         }  # fmt: skip
         command = [args.controller, f"--kubeconfig={plane.kubeconfig}", "--kube-api-qps=200", "--kube-api-burst=400"]
         log = Path("/tmp") / f"tekton-controller-{os.getpid()}.log"
-        with log.open("wb") as out, subprocess.Popen([*command, *flags], env=environment, stdout=out, stderr=out) as run:
+        with (
+            log.open("wb") as out,
+            subprocess.Popen([*command, *flags], env=environment, stdout=out, stderr=out) as run,
+        ):
             try:
                 time.sleep(8)
                 if run.poll() is not None:

@@ -23,7 +23,8 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     controller's checks) or ``create`` (the API server refused the pod). object: the kind concerned. At the first two
     stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
     of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. again: tried again at no
-    fixed time, with back-off. rule: its code. field, observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them.
+    fixed time, with back-off. rule: its code. field,
+    observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them.
     """
 
     stage: Stage

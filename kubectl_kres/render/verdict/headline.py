@@ -65,6 +65,7 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
+    text += _held(explanation)
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]
@@ -165,6 +166,16 @@ def _admitted(explanation: Explanation) -> str:
     pods = explanation.replicas
     have = f"; {counted(pods)}" if pods is not None and (pods.missing or pods.old) else ""
     return f"{order}{have}{_drift(explanation)}"
+
+
+def _held(explanation: Explanation) -> str:
+    part = explanation.tekton
+    return f"; {held_text(part.held)}" if part is not None and part.held else ""
+
+
+def held_text(status: str) -> str:
+    """That a run waits until somebody lets it go."""
+    return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
 
 
 def _drift(explanation: Explanation) -> str:

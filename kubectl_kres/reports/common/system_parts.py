@@ -39,6 +39,18 @@ class Waiting(Record, frozen=True):
     seconds_left: int | None = None
 
 
+class KilledContainer(Record, frozen=True):
+    """A container that was killed for memory.
+
+    ``limit``: its memory limit; ``source``: what set it, absent if that is not known. ``added``: Tekton added it.
+    """
+
+    name: str
+    limit: str = ""
+    source: Source | None = None
+    added: bool = False
+
+
 class TektonPart(Record, frozen=True):
     """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
     requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``:
@@ -47,7 +59,8 @@ class TektonPart(Record, frozen=True):
     ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``never``: what a quota that refuses it
     has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
     left. ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if
-    unknown.
+    unknown. ``held``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is taken
+    out. ``killed``: containers of the run's pod that were killed for memory.
     """
 
     task: Source | None = None
@@ -64,6 +77,8 @@ class TektonPart(Record, frozen=True):
     waiting: Waiting | None = None
     pipeline_run: str = ""
     version: str = ""
+    held: str = ""
+    killed: tuple[KilledContainer, ...] = ()
 
     @property
     def failed(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
 from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetConfig, SetValue
+from kubectl_kres.reports.common.remedy import Edit, EditClaim, RaiseQuota, Scale, SetBound, SetConfig, SetValue
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Origin
 
@@ -37,7 +37,8 @@ def _why_not(value: Edit) -> str:
         return f"kubectl creates a {kind} from a manifest only"
     if "volumeClaimTemplates" in value.field:
         return "claim templates cannot be changed: delete the StatefulSet and create it again with these values"
-    if not isinstance(value, SetValue) or kind in _PATCHED:
+    of_run = isinstance(value, EditClaim) and kind in {"TaskRun", "PipelineRun"}
+    if not (isinstance(value, SetValue) or of_run) or kind in _PATCHED:
         return ""
     if kind == "Job":
         return "the template of a Job cannot be changed: delete the Job and create it again with these values"

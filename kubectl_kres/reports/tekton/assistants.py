@@ -55,7 +55,12 @@ def assistant_verdict(lacking: Sequence[Assistant], open_tasks: Sequence[str]) -
 
 
 def assistant_remedies(
-    store: Store, subject: Subject, run: PipelineRun, pipeline: UsedPipeline, world: RunWorld, lacking: Sequence[Assistant]
+    store: Store,
+    subject: Subject,
+    run: PipelineRun,
+    pipeline: UsedPipeline,
+    world: RunWorld,
+    lacking: Sequence[Assistant],
 ) -> tuple[Remedy, ...]:
     """Return the ways in which every assistant gets its pod, or none is needed; each is tried."""
     claims = [answer.claim for one in lacking for answer in one.claims]

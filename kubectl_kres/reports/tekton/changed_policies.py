@@ -17,7 +17,7 @@ _LISTS = {"min": "min", "max": "max", "default": "default", "defaultRequest": "d
 
 
 def changed_policies(policies: Policies, edits: Sequence[Edit]) -> Policies:
-    """Return the policies after edits of quotas and of bounds and defaults of LimitRanges; other edits change nothing."""
+    """Return the policies after edits of quotas and LimitRanges; other edits change nothing."""
     raised = [edit for edit in edits if isinstance(edit, RaiseQuota)]
     bounds = [edit for edit in edits if isinstance(edit, SetBound)]
     return structs.replace(

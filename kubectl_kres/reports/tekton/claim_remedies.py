@@ -52,10 +52,11 @@ def claim_remedies(
     tries.append([*_smaller(subject, new, answers, policies)])
     bounds = [*_bounds(findings, namespace)]
     tries.append([*bounds, *_raised(new, changed_policies(policies, bounds), server, namespace)])
-    ways = []
-    for edits in tries:
-        if edits and not refused(_edited(new, edits), changed_policies(policies, edits), server):
-            ways.append(composed(store, subject, edits, Admits(1, 1), 0))
+    ways = [
+        composed(store, subject, edits, Admits(1, 1), 0)
+        for edits in tries
+        if edits and not refused(_edited(new, edits), changed_policies(policies, edits), server)
+    ]
     if not bounds and any(finding.rule == "quota/exceeded" for finding in findings):
         ways += _deletions(store, namespace, findings)
     return tuple(ways)
@@ -144,9 +145,7 @@ def bound_edit(finding: Finding, namespace: str) -> SetBound | None:
     return SetBound(ref, finding.source.field, finding.resource, finding.asked, finding.limit, bound, of)
 
 
-def _raised(
-    claims: Sequence[WorkspaceClaim], policies: Policies, server: Server, namespace: str
-) -> Iterator[Edit]:
+def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server, namespace: str) -> Iterator[Edit]:
     """As much of each quota as all claims of the run need."""
     used, hard = amounts(policies.quotas)
     need: dict[Key, int] = {}
@@ -178,7 +177,10 @@ def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Ite
         for ref in chosen
     )
     have = "have" if len(names) > 1 else "has"
-    yield Remedy(f"delete {listed(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: {because}", commands=commands)
+    yield Remedy(
+        f"delete {listed(names)}, which {have} ended and still {'have' if len(names) > 1 else 'has'} claims: {because}",
+        commands=commands,
+    )
 
 
 def _enough(

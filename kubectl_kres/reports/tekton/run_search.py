@@ -40,6 +40,8 @@ from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
 from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.remedies.words import composed, raises
+from kubectl_kres.reports.tekton.claim_remedies import claim_remedies
+from kubectl_kres.reports.tekton.run_objects import existing_claims
 from kubectl_kres.reports.tekton.run_values import RunCase, RunField
 from kubectl_kres.reports.tekton.security_remedies import security_remedies
 from kubectl_kres.store.store import Store
@@ -47,6 +49,8 @@ from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.base.variables import variables_of
 from kubectl_kres.tekton.controller.pod_security import RULE as SECURITY
 from kubectl_kres.tekton.controller.taskrun import task_run, world_of
+from kubectl_kres.tekton.controller.workspace_claims import RULE as CLAIM
+from kubectl_kres.tekton.controller.workspace_claims import claims_of
 from kubectl_kres.tekton.resources.containers import layout
 
 #: What is divided and comes in whole numbers has no value for the whole Task that is right.
@@ -76,6 +80,12 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
     if not isinstance(case, RunCase) or not findings:
         return ()
+    part = analysis.tekton
+    if part is not None and part.problem is not None and part.problem.rule == CLAIM:
+        claims = claims_of(case.run, existing_claims(store, case.run))
+        ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
+        again = "for a new run: " if subject.raw is None and subject.ref.kind == "TaskRun" else ""
+        return tuple(structs.replace(way, text=f"{again}{way.text}") for way in ways)
     if all(finding.rule == SECURITY for finding in findings):
         ways = security_remedies(store, subject, case)
         again = "for a new run: " if analysis.tekton is not None and analysis.tekton.ended else ""

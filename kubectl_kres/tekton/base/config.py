@@ -28,7 +28,10 @@ Entries = Mapping[str, ResourceRequirements]
 
 
 class Flags(Struct, frozen=True):
-    """The feature flags that pods depend on, with the defaults that are shipped."""
+    """The feature flags that pods depend on, with the defaults that are shipped.
+
+    ``held_task_runs``: no flag, but whether the version knows TaskRuns that are held back.
+    """
 
     api_fields: str = "beta"
     results_from: str = "termination-message"
@@ -43,6 +46,7 @@ class Flags(Struct, frozen=True):
     keep_pod: bool = False
     injected_sidecars: bool = True
     await_sidecars: bool = True
+    held_task_runs: bool = True
 
 
 class TektonConfig(Struct, frozen=True):
@@ -201,6 +205,7 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
         keep_pod=bool(by_name.get("enablekeeppodoncancel", False)),
         injected_sidecars=bool(by_name.get("runninginenvwithinjectedsidecars", False)),
         await_sidecars=bool(by_name.get("awaitsidecarreadiness", False)),
+        held_task_runs=otherwise.held_task_runs,
     )
 
 
@@ -223,9 +228,9 @@ def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
     """``version`` None: not known, so that a flag of old counts where it stands alone."""
-    secured = follows("security-context-default", version)
+    secured, held = follows("security-context-default", version), follows("runs-held", version)
     if config_map is None:
-        return Flags(security_context=secured)
+        return Flags(security_context=secured, held_task_runs=held)
     data, shipped = config_map.data, Flags()
     coschedule = data.coschedule.lower()
     old = version is None or not follows("affinity-flag", version)
@@ -245,6 +250,7 @@ def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags
         keep_pod=_on(data.keep_pod_on_cancel),
         injected_sidecars=_on(data.injected_sidecars or "true"),
         await_sidecars=_on(data.await_sidecar_readiness or "true"),
+        held_task_runs=held,
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +18,7 @@ from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.quota.requests import claim_request
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+from kubectl_kres.admission.structure.claim_structure import claim_errors
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import decoded
@@ -27,17 +29,24 @@ from kubectl_kres.tekton.base.versions import TektonVersion, follows
 #: Up to so many claims every order is tried; of more each one is tried as the last.
 _MOST_ORDERED = 4
 _LONGEST_VOLUME = 63
+#: Stands in a snapshot for what was left out.
+HIDDEN = "hidden"
 REASON = "CouldntCreateWorkspacePVC"
+SET_REASON = "ReasonCouldntCreateOrUpdateAffinityAssistantStatefulSet"
 RULE = "tekton/workspace-claim"
 
 
 class WorkspaceClaim(Struct, frozen=True):
-    """The claim of one workspace. ``path``: of its template in the run. ``there``: it exists already."""
+    """The claim of one workspace. ``path``: of its template in the run. ``there``: it exists already.
+
+    ``spec``: as it is written.
+    """
 
     workspace: str
     claim: PersistentVolumeClaim
     path: str
     there: bool = False
+    spec: Mapping[str, Any] = {}
 
     @property
     def name(self) -> str:
@@ -65,7 +74,16 @@ def claims_of(run: TaskRun | PipelineRun, existing: Collection[str] = ()) -> tup
     return tuple(
         _claim(run, binding, index, existing)
         for index, binding in enumerate(run.spec.workspaces or ())
-        if binding.volume_claim_template is not None and binding.persistent_volume_claim is None
+        if binding.volume_claim_template is not None
+        and binding.persistent_volume_claim is None
+        and HIDDEN not in binding.volume_claim_template
+    )
+
+
+def unknown_claims(run: TaskRun | PipelineRun) -> tuple[str, ...]:
+    """Return the workspaces whose claim is not known, as older snapshots left it out."""
+    return tuple(
+        binding.name for binding in run.spec.workspaces or () if HIDDEN in (binding.volume_claim_template or ())
     )
 
 
@@ -89,7 +107,8 @@ def _claim(
     )
     claim = msgspec.structs.replace(template, metadata=metadata)
     path = f"spec.workspaces[{index}].volumeClaimTemplate"
-    return WorkspaceClaim(binding.name, claim, path, bool(name) and name in existing)
+    spec = binding.volume_claim_template.get("spec")
+    return WorkspaceClaim(binding.name, claim, path, bool(name) and name in existing, spec or {})
 
 
 def _of_set(claim: WorkspaceClaim, assistant: str, existing: Collection[str]) -> WorkspaceClaim:
@@ -117,7 +136,7 @@ def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Serv
             continue
         try:
             own = msgspec.structs.replace(policies, quotas=quotas)
-            outcomes = admit_claim(claim.claim, own, server)
+            outcomes = admit_claim(claim.claim, own, server, faults=claim_errors(claim.spec, server))
             costs = tuple(charges(claim_request(classed(claim.claim, policies), server), quotas))
         except Unparsable as error:
             refusal = unparsable("PersistentVolumeClaim", "v1", error.error.message, error.path, error.error.text)
@@ -155,6 +174,23 @@ def pipeline_problem(run: PipelineRun, answer: ClaimAnswer, refusal: Refusal, ve
     before = "" if follows("claims-retried", version) else "PVC creation error: "
     text = f"Failed to create PVC for PipelineRun {whose} correctly: {before}{_error(answer, refusal, version)}"
     return Problem("create", "PipelineRun", text, RULE, REASON, "False")
+
+
+def set_problem(run: PipelineRun, assistant: str, refusal: Refusal) -> Problem | None:
+    """Return the condition of a PipelineRun whose assistant's StatefulSet is not valid for a claim's template.
+
+    None: the StatefulSet is stored, and makes no pod without the claim.
+    Source: reconciler/pipelinerun/pipelinerun.go reconcile.
+    """
+    if refusal.code != 422:
+        return None
+    whose = f"{run.metadata.namespace}/{run.metadata.name}"
+    fault = refusal.message.partition(" is invalid: ")[2].replace("spec.", "spec.volumeClaimTemplates[0].spec.", 1)
+    text = (
+        f"Failed to create StatefulSet for PipelineRun {whose} correctly: Affinity Assistant creation error: "
+        f'[failed to create StatefulSet {assistant}: StatefulSet.apps "{assistant}" is invalid: {fault}]'
+    )
+    return Problem("create", "PipelineRun", text, RULE, SET_REASON, "False")
 
 
 def task_problem(run: TaskRun, answer: ClaimAnswer, refusal: Refusal, version: TektonVersion | None) -> Problem:

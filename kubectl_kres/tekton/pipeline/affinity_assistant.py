@@ -67,8 +67,10 @@ class Assistant(Struct, frozen=True):
         """
         for answer in self.claims:
             for refused_ in answer.refusals:
-                whose = f"create Claim {answer.claim.name} for Pod {self.name}-0 in StatefulSet {self.name}"
-                yield f"{whose} failed error: {refused_.message}"
+                whose = f"Pod {self.name}-0 in StatefulSet {self.name} failed error: "
+                name = answer.claim.name
+                yield f"Create Claim {name} for {whose}{refused_.message}"
+                yield f"Create {whose}failed to create PVC {name}: {refused_.message}"
 
 
 def assistants(
@@ -97,6 +99,12 @@ def assistants(
             )
         )
     return tuple(result)
+
+
+def assistant_name(workspace: str, run: str) -> str:
+    """Return the name of an assistant's StatefulSet. Source: affinity_assistant.go GetAffinityAssistantName."""
+    whose = (workspace + run).encode("utf-8", "surrogatepass")
+    return f"affinity-assistant-{hashlib.sha256(whose).hexdigest()[:10]}"
 
 
 def template_of(run: PipelineRun, world: RunWorld) -> PodTemplate | None:
@@ -152,8 +160,7 @@ def _used(task: PipelineTask, backed: Collection[str]) -> Iterator[str]:
 
 def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: RunWorld) -> Assistant:
     meta = run.metadata
-    whose = (workspace + meta.name).encode("utf-8", "surrogatepass")
-    name = f"affinity-assistant-{hashlib.sha256(whose).hexdigest()[:10]}"
+    name = assistant_name(workspace, meta.name)
     labels = {
         "app.kubernetes.io/component": "affinity-assistant",
         "app.kubernetes.io/instance": name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -18,7 +18,7 @@ from kubectl_kres.tekton.controller.resolve import (
     without_pipeline_task,
 )
 from kubectl_kres.tekton.controller.taskrun import ClaimRefusal, RunResult, RunWorld, task_run
-from kubectl_kres.tekton.controller.workspace_claims import WorkspaceClaim, claims_of, pipeline_problem
+from kubectl_kres.tekton.controller.workspace_claims import WorkspaceClaim, claims_of, pipeline_problem, set_problem
 from kubectl_kres.tekton.controller.workspace_claims import refused as refused_claims
 from kubectl_kres.tekton.pipeline.affinity_assistant import PER_RUN, Assistant, assistants
 from kubectl_kres.tekton.pipeline.concurrent_tasks import Peak, peaks
@@ -32,7 +32,8 @@ class PipelineAnswer(Struct, frozen=True):
     which a TaskRun is refused has that alone.
 
     finished: tasks that are done or skipped, which ``peaks`` leaves out. claims: of workspaces, as far as the run
-    makes them itself. refusals: what refuses one of them, whichever is made first; the plan then has the problem of one.
+    makes them itself. refusals: what refuses one of them, whichever is made first; the plan then has the problem of
+    one.
     """
 
     plan: Plan
@@ -73,7 +74,7 @@ def pipeline_run(
     not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
     own = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
-    refusals = _claim_refusals(run, own, world)
+    refusals = (*_claim_refusals(run, own, world), *_set_refusals(run, extra))
     if refusals:
         result = structs.replace(result, problem=refusals[0].problem)
     return PipelineAnswer(result, results, together, extra, done, own, refusals)
@@ -98,6 +99,16 @@ def _claim_refusals(run: PipelineRun, claims: Sequence[WorkspaceClaim], world: R
 def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
     origin = SpecOrigin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
+
+
+def _set_refusals(run: PipelineRun, made: Sequence[Assistant]) -> Iterator[ClaimRefusal]:
+    for assistant in made if not (run.status.child_references or has_ended(run)) else ():
+        for answer in assistant.claims:
+            for outcome in answer.outcomes:
+                refusal = outcome.refusal
+                problem = set_problem(run, assistant.name, refusal) if refusal is not None else None
+                if problem is not None:
+                    yield ClaimRefusal(answer, outcome, problem)
 
 
 def _lacks_params(run: PipelineRun, plan: Plan) -> Problem | None:
