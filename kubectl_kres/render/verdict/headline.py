@@ -66,6 +66,10 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
         }
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
     text += _held(explanation)
+    if word == "admitted" and explanation.tekton is not None and explanation.tekton.killed:
+        killed = explanation.tekton.killed[0]
+        limit = f" at its limit {killed.limit}" if killed.limit else ""
+        text += f"; {killed.name} was killed for memory{limit}, and would be again"
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]

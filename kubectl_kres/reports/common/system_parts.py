@@ -51,6 +51,19 @@ class KilledContainer(Record, frozen=True):
     added: bool = False
 
 
+class Outweighed(Record, frozen=True):
+    """A resource of which a container that Tekton adds asks for more than all steps and sidecars together.
+
+    ``containers``: those that ask for ``amount``, one after the other. ``steps``: what the others ask for.
+    """
+
+    side: str
+    resource: str
+    amount: str
+    containers: tuple[str, ...]
+    steps: str
+
+
 class TektonPart(Record, frozen=True):
     """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
     requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``:
@@ -60,7 +73,8 @@ class TektonPart(Record, frozen=True):
     has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
     left. ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if
     unknown. ``held``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is taken
-    out. ``killed``: containers of the run's pod that were killed for memory.
+    out. ``killed``: containers of the run's pod that were killed for memory. ``outweighed``: where the containers that
+    Tekton adds decide what is refused. ``throttled``: limits of cpu that Tekton itself gives containers that it adds.
     """
 
     task: Source | None = None
@@ -79,6 +93,8 @@ class TektonPart(Record, frozen=True):
     version: str = ""
     held: str = ""
     killed: tuple[KilledContainer, ...] = ()
+    outweighed: tuple[Outweighed, ...] = ()
+    throttled: Mapping[str, str] = {}
 
     @property
     def failed(self) -> bool:

@@ -47,9 +47,9 @@ def assistant_verdict(lacking: Sequence[Assistant], open_tasks: Sequence[str]) -
         whose = f" of workspace {one.workspace}" if one.workspace else ""
         for refusal in one.refusals:
             waits = any(finding.rule == "quota/exceeded" for finding in refusal.findings)
-            until = "before a quota has room" if waits else "ever"
             finds = "find" if len(tasks) > 1 else "finds"
-            text = f"{pods} {finds} no node {until}: the affinity assistant{whose} gets none: {refusal.message}"
+            until = f"{finds} no node before a quota has room" if waits else f"never {finds} a node"
+            text = f"{pods} {until}: the affinity assistant{whose} gets none: {refusal.message}"
             outcomes.append(Outcome(False, refusal.code, structs.replace(refusal, message=text)))
     return verdict_of(outcomes)
 

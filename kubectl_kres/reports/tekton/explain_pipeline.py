@@ -18,6 +18,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
 from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.reports.tekton.admitted_remedies import released
 from kubectl_kres.reports.tekton.assistants import assistant_remedies, assistant_verdict, without_pod
 from kubectl_kres.reports.tekton.claim_remedies import claim_remedies
 from kubectl_kres.reports.tekton.concurrent_tasks import at_once
@@ -56,6 +57,8 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
     tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
     verdict, remedy = _judged(store, subject, run, result, world, tasks)
+    if held and not remedy and verdict.allowed is True:
+        remedy = (released(store, subject.ref, held, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
@@ -107,9 +110,17 @@ def _judged(
     ways = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
     if verdict.allowed is True:
         return beside, ways
-    both = [Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *second.commands))
-            for first, second in zip(remedy[:1], ways[:1], strict=False)]  # fmt: skip
+    both = [_joined(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
+
+
+def _joined(first: Remedy, second: Remedy) -> Remedy:
+    """Two remedies that are both needed, the same edits once."""
+    if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
+        return first
+    more = [command for command in second.commands if command not in first.commands]
+    why = "; ".join(dict.fromkeys(filter(None, (first.why, second.why))))
+    return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), why)
 
 
 def _worded(refusal: ClaimRefusal) -> Refusal | None:

@@ -21,6 +21,7 @@ from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.pod_claims import added as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.tekton.killed import killed_containers
+from kubectl_kres.reports.tekton.outweighed import outweighed
 from kubectl_kres.reports.tekton.run_facts import held_back, pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.run_objects import existing_claims
 from kubectl_kres.reports.tekton.run_values import RunCase
@@ -163,6 +164,8 @@ def analysed(
         ".".join(map(str, world.config.version or ())),
         held_back(run),
         killed_containers(live or pod_of(store, run), first, added),
+        outweighed([result.outcome for result in results if result.outcome is not None], added),
+        _throttled(first),
     )
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     return Analysis(
@@ -187,6 +190,21 @@ def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
     unknown = unknown_claims(run)
     text = f"what workspace {', '.join(unknown)} claims is not known: taken as admitted"
     return PodClaims(charges=costs, assumptions=(Assume("", "tekton/claim-unknown", text),) if unknown else ())
+
+
+def _throttled(result: RunResult) -> Mapping[str, str]:
+    """Limits of cpu that the version of Tekton gives the containers that it adds."""
+    limits: dict[str, str] = {}
+    if result.built is None:
+        return limits
+    rules = {entry.path: entry for entry in result.built.journal if isinstance(entry, Set)}
+    spec = result.built.pod.spec
+    for field, group in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(group or ()):
+            entry = rules.get(f"spec.{field}[{index}].resources.limits[cpu]")
+            if entry is not None and entry.rule == "tekton/built-in" and entry.after is not None:
+                limits[container.name] = entry.after
+    return limits
 
 
 def _lost(journal: Journal) -> Mapping[str, str]:
