@@ -304,14 +304,15 @@ def _without(assistant: AssistantPod) -> str:
 
 def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
     """The claims of workspaces, and what they cost quotas."""
-    if claims:
+    new = [claim for claim in claims if claim.state != "there"]
+    if new:
         yield [("", "")]
-    for claim in claims:
+    for claim in new:
         by = "" if claim.maker.kind == "PipelineRun" else f", made by {claim.maker}"
-        state = {"there": ", there already", "none": ", not tried"}.get(claim.state, "")
+        state = ", not tried" if claim.state == "none" else ""
         text = f"claim of workspace {claim.workspace}: {claim.object}, {claim.storage or 'no'} storage{by}{state}"
         yield from toned("bad" if claim.state == "refused" else "", wrapped(text, width, rest="  "))
-        for charge in claim.charges if claim.state != "there" else ():
+        for charge in claim.charges:
             for name, asked in charge.requested.items():
                 over = parse(charge.after[name]) > parse(charge.hard[name])
                 text = f"quota {charge.quota}: {name} {asked}, used {charge.used[name]} of {charge.hard[name]}"

@@ -41,12 +41,13 @@ def killed_text(killed: KilledContainer) -> str:
     added = ", which Tekton adds," if killed.added else ""
     limit = f" at its memory limit {killed.limit}" if killed.limit else ""
     source = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
-    return f"{killed.name}{added} was killed for memory{limit}{source}; a new run dies the same way"
+    again = "; a new run dies the same way" if killed.again else "; a new run has another limit"
+    return f"{killed.name}{added} was killed for memory{limit}{source}{again}"
 
 
 def _outweighed(outweighed: Outweighed) -> str:
     names = " and ".join(outweighed.containers)
-    each = " each in turn" if len(outweighed.containers) > 1 else ""
+    each = ", each in its turn" if len(outweighed.containers) > 1 else ""
     return (
         f"{outweighed.side}.{outweighed.resource} {outweighed.amount} is that of {names}, which Tekton adds{each}; "
         f"steps and sidecars have {outweighed.steps}"

@@ -66,10 +66,8 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
         }
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
     text += _held(explanation)
-    if word == "admitted" and explanation.tekton is not None and explanation.tekton.killed:
-        killed = explanation.tekton.killed[0]
-        limit = f" at its limit {killed.limit}" if killed.limit else ""
-        text += f"; {killed.name} was killed for memory{limit}, and would be again"
+    if word == "admitted":
+        text += _killed(explanation)
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]
@@ -175,6 +173,14 @@ def _admitted(explanation: Explanation) -> str:
 def _held(explanation: Explanation) -> str:
     part = explanation.tekton
     return f"; {held_text(part.held)}" if part is not None and part.held else ""
+
+
+def _killed(explanation: Explanation) -> str:
+    """The first container of a run that was killed for memory."""
+    for killed in explanation.tekton.killed if explanation.tekton is not None else ():
+        limit = f" at its limit {killed.limit}" if killed.limit else ""
+        return f"; {killed.name} was killed for memory{limit}{', and would be again' if killed.again else ''}"
+    return ""
 
 
 def held_text(status: str) -> str:

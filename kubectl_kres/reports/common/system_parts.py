@@ -43,12 +43,14 @@ class KilledContainer(Record, frozen=True):
     """A container that was killed for memory.
 
     ``limit``: its memory limit; ``source``: what set it, absent if that is not known. ``added``: Tekton added it.
+    ``again``: a new run has no more.
     """
 
     name: str
     limit: str = ""
     source: Source | None = None
     added: bool = False
+    again: bool = True
 
 
 class Outweighed(Record, frozen=True):

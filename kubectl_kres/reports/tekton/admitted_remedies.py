@@ -28,7 +28,7 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
         yield released(store, subject.ref, part.held, stored=subject.raw is None)
         return
     again = "for a new run: " if part.ended else ""
-    for killed in part.killed:
+    for killed in (killed for killed in part.killed if killed.again):
         for way in _of_killed(store, subject, killed, case):
             yield structs.replace(way, text=f"{again}{way.text}")
     if part.throttled and not part.ended:

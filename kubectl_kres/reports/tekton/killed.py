@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from kubectl_kres.model.pod import ContainerStatus, Pod
 from kubectl_kres.provenance.journal import Set, Source
+from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.system_parts import KilledContainer
 from kubectl_kres.tekton.controller.taskrun import RunResult
 
@@ -23,8 +24,17 @@ def killed_containers(pod: Pod | None, result: RunResult, added: Collection[str]
     statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
     names = [status.name for status in statuses if _was_killed(status)]
     return tuple(
-        KilledContainer(name, limit := _limit(pod, name), _source(result, name, limit), name in added) for name in names
+        KilledContainer(
+            name, limit := _limit(pod, name), _source(result, name, limit), name in added, _again(result, name, limit)
+        )
+        for name in names
     )
+
+
+def was_killed(pod: Pod) -> bool:
+    """Return whether a container of the pod was killed for memory."""
+    statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+    return any(map(_was_killed, statuses))
 
 
 def _was_killed(status: ContainerStatus) -> bool:
@@ -39,6 +49,16 @@ def _limit(pod: Pod, name: str) -> str:
         if container.name == name and container.resources is not None:
             return str((container.resources.limits or {}).get("memory", ""))
     return ""
+
+
+def _again(result: RunResult, name: str, limit: str) -> bool:
+    """Whether admission gives the container no more memory today; also where that is not known."""
+    draft = result.outcome.draft if result.outcome is not None else None
+    slots = [slot for slot in draft.slots() if slot.name == name] if draft is not None else []
+    today = slots[0].side("limits").get("memory") if slots else None
+    if not slots or not limit:
+        return True
+    return today is not None and today <= parse(limit)
 
 
 def _source(result: RunResult, name: str, limit: str) -> Source | None:

@@ -104,6 +104,12 @@ class PipelineExplanation(Record, frozen=True):
     held: str = ""
     claims: tuple[RunObject, ...] = ()
 
+    @property
+    def lacks_objects(self) -> bool:
+        """Whether a claim or an assistant that its tasks need is refused."""
+        claims = any(claim.state == "refused" for claim in self.claims)
+        return claims or any(one.refused and one.tasks and not one.there for one in self.assistants)
+
 
 def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
     """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""

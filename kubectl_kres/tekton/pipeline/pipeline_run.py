@@ -74,6 +74,9 @@ def pipeline_run(
     not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
     own = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
+    if run.status.child_references:
+        # They are made before the first TaskRun.
+        own = tuple(structs.replace(claim, there=True) for claim in own)
     refusals = (*_claim_refusals(run, own, world), *_set_refusals(run, extra))
     if refusals:
         result = structs.replace(result, problem=refusals[0].problem)
