@@ -38,6 +38,32 @@ class Named(Base, frozen=True):
     name: str = ""
 
 
+class Volume(Named, frozen=True):
+    """A volume of a Task or a pod template; of its kind only what Pod Security does not take everywhere."""
+
+    host_path: Any = None
+    gce_persistent_disk: Any = None
+    aws_elastic_block_store: Any = None
+    git_repo: Any = None
+    nfs: Any = None
+    iscsi: Any = None
+    glusterfs: Any = None
+    rbd: Any = None
+    flex_volume: Any = None
+    cinder: Any = None
+    cephfs: Any = None
+    flocker: Any = None
+    fc: Any = None
+    azure_file: Any = None
+    vsphere_volume: Any = None
+    quobyte: Any = None
+    azure_disk: Any = None
+    photon_persistent_disk: Any = None
+    portworx_volume: Any = None
+    scale_io: Any = msgspec.field(default=None, name="scaleIO")
+    storageos: Any = None
+
+
 class DeclaredResult(Base, frozen=True):
     """A declared result. ``value``: where a Task takes it from, a result of a step."""
 
@@ -140,6 +166,7 @@ class Sidecar(Base, frozen=True):
     compute_resources: ResourceRequirements | None = None
     workspaces: tuple[Named, ...] | None = None
     volume_mounts: tuple[VolumeMount, ...] | None = None
+    ports: Any = None
 
 
 class TaskSpec(Base, frozen=True):
@@ -151,7 +178,7 @@ class TaskSpec(Base, frozen=True):
     results: tuple[DeclaredResult, ...] | None = None
     params: tuple[Param, ...] | None = None
     workspaces: tuple[WorkspaceDeclaration, ...] | None = None
-    volumes: tuple[Named, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
     api_version: str = ""
     kind: str = ""
 
@@ -181,7 +208,10 @@ class PodTemplate(Base, frozen=True):
     priority_class_name: str | None = None
     affinity: Affinity | None = None
     security_context: Any = None
-    volumes: tuple[Named, ...] | None = None
+    volumes: tuple[Volume, ...] | None = None
+    node_selector: Mapping[str, str] | None = None
+    host_network: bool = False
+    host_users: bool | None = None
 
 
 class Override(Base, frozen=True):

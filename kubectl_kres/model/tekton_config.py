@@ -24,6 +24,9 @@ class ConfigMapData(Base, frozen=True):
         default="", name="default-container-resource-requirements"
     )
     default_pod_template: str = msgspec.field(default="", name="default-pod-template")
+    default_affinity_assistant_pod_template: str = msgspec.field(
+        default="", name="default-affinity-assistant-pod-template"
+    )
     default_timeout_minutes: str = msgspec.field(default="", name="default-timeout-minutes")
     default_task_run_workspace_binding: str = msgspec.field(default="", name="default-task-run-workspace-binding")
     enable_api_fields: str = msgspec.field(default="", name="enable-api-fields")

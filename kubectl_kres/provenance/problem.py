@@ -22,7 +22,8 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     stage: ``object`` (the API server refuses the run itself), ``validation`` (a webhook does), ``reconcile`` (the
     controller's checks) or ``create`` (the API server refused the pod). object: the kind concerned. At the first two
     stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
-    of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. rule: its code. field,
+    of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. again: tried again at no
+    fixed time, with back-off. rule: its code. field,
     observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them.
     """
 
@@ -37,11 +38,12 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     field: str = ""
     observed: str = ""
     faults: tuple[MessageFault, ...] = ()
+    again: Literal["", "back-off"] = ""
 
     @property
     def final(self) -> bool:
         """Whether nothing is tried again (``retries`` apart)."""
-        return self.requeue_seconds == 0
+        return self.requeue_seconds == 0 and not self.again
 
     @property
     def text(self) -> str:

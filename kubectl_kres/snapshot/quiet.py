@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec import Struct, structs
@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from kubectl_kres.model import tekton
 from kubectl_kres.model.tekton import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
 from kubectl_kres.model.tekton_config import ConfigMap
+from kubectl_kres.snapshot.redact import deciding_parts
 from kubectl_kres.tekton.resources.containers import ARTIFACTS, needs_directory
 
 T = TypeVar("T", bound=Struct)
@@ -31,11 +32,36 @@ def quiet(item: T) -> T:
     Equal values of parameters stay equal, since a matrix is counted by them.
     """
     if isinstance(item, ConfigMap):
-        texts = ("default_pod_template", "default_task_run_workspace_binding")
+        texts = (
+            *("default_pod_template", "default_affinity_assistant_pod_template"),
+            "default_task_run_workspace_binding",
+        )
         data = structs.replace(item.data, **{name: _hidden(getattr(item.data, name)) for name in texts})
         return structs.replace(item, data=data)
     return _Hush().of(item) if isinstance(item, KINDS) else item
 
+
+def claim_template(template: Any) -> Any:
+    """Return a claim's template with its name and what quotas and LimitRanges look at."""
+    if not isinstance(template, Mapping):
+        return template
+    metadata, spec = template.get("metadata"), template.get("spec")
+    kept = ("accessModes", "resources", "storageClassName", "volumeAttributesClassName")
+    own = {key: spec[key] for key in kept if key in spec} if isinstance(spec, Mapping) else {}
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return {**({"metadata": {"name": name}} if name else {}), "spec": own}
+
+
+def _host_ports(ports: Any) -> Any:
+    return ports and [{"hostPort": port["hostPort"]} for port in ports if "hostPort" in port]
+
+
+#: Fields that are kept in part.
+_PARTS: Mapping[str, Callable[[Any], Any]] = {
+    "security_context": deciding_parts,
+    "volume_claim_template": claim_template,
+    "ports": _host_ports,
+}
 
 #: What of a step only the webhook looks at, which sees no object of a snapshot.
 _ASIDE = frozenset({"volume_mounts", "workspaces", "when", "timeout", "stdout_config", "stderr_config"})
@@ -60,7 +86,10 @@ class _Hush:
         return structs.replace(item, **changes) if changes else item
 
     def _field(self, item: Struct, field: str, value: Any) -> Any:
-        if field in {"security_context", "volume_claim_template", "pipeline_spec"} and not isinstance(value, Struct):
+        if field in _PARTS:
+            return _PARTS[field](value)
+        hidden = field == "pipeline_spec" or (isinstance(item, tekton.Volume) and field != "name")
+        if hidden and not isinstance(value, Struct):
             return value if value is None else {HIDDEN: True}
         if isinstance(item, tekton.Step | tekton.Sidecar) and field in _ASIDE:
             return None

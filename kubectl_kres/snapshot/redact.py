@@ -127,7 +127,7 @@ def _bare(spec: DetailedSpec) -> dict[str, Any]:
     return {
         "containers": _containers(spec.containers),
         "init_containers": _containers(spec.init_containers),
-        "security_context": _kept(spec.security_context),
+        "security_context": deciding_parts(spec.security_context),
         "volumes": tuple(_volume(number, volume) for number, volume in enumerate(volumes))
         if volumes is not None
         else None,
@@ -149,7 +149,7 @@ def _container(container: DetailedContainer) -> DetailedContainer:
     return structs.replace(
         container,
         image_pull_policy=container.image_pull_policy if container.image_pull_policy in _PULLS else None,
-        security_context=_kept(container.security_context),
+        security_context=deciding_parts(container.security_context),
         ports=[_port(port) for port in container.ports] if isinstance(container.ports, list) else None,
         **{name: _probe(getattr(container, name)) for name in probes},
     )
@@ -180,11 +180,12 @@ def _volume(number: int, volume: Any) -> dict[str, Any]:
     return {"name": f"volume-{number}", **named}
 
 
-def _kept(value: Any) -> Any:
+def deciding_parts(value: Any) -> Any:
+    """Return a security context with the fields that checks look at."""
     if isinstance(value, Mapping):
         return {
-            key: _kept(inner)
+            key: deciding_parts(inner)
             for key, inner in value.items()
             if key in _DECIDING and (key != "name" or _SYSCTL.match(str(inner)))
         }
-    return [_kept(item) for item in value] if isinstance(value, list) else value
+    return [deciding_parts(item) for item in value] if isinstance(value, list) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetValue
+from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetConfig, SetValue
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
@@ -75,7 +76,13 @@ def test_a_task_alone_is_run_with_defaults():
 @pytest.mark.parametrize(
     ("objects", "status", "reason", "seconds", "remedy"),
     [
-        ((BUSY, FILLED), "Unknown", "ExceededResourceQuota", 60, "raise requests.cpu of quota team to 2700m"),
+        (
+            (BUSY, FILLED),
+            "Unknown",
+            "ExceededResourceQuota",
+            60,
+            "for a new run: set requests.cpu of step a of Task/build to 500m",
+        ),
         ((most("100m"),), "False", "PodCreationFailed", 0, "for a new run: set requests.cpu of step a of Task/"),
     ],
 )
@@ -115,8 +122,22 @@ def counted(name: str, **hard: str) -> Any:
 def test_what_tekton_adds_is_given_values_by_a_limitrange():
     built = task("build", step("a", limits={"cpu": "1"}))
     found = told("TaskRun/r", counted("q", limits_cpu="9"), built, run("r"))
-    assert advised(found) == ("create LimitRange container-defaults with default.cpu 100m per Container",)
-    [edit] = found.remedies[0].edits
+    assert advised(found) == (
+        (
+            "give prepare cpu 100m in default-container-resource-requirements of ConfigMap config-defaults, for the runs "
+            "of all namespaces"
+        ),
+        "create LimitRange container-defaults with default.cpu 100m per Container",
+    )
+    [entry] = found.remedies[0].edits
+    assert isinstance(entry, SetConfig)
+    assert (
+        told(
+            "TaskRun/r", counted("q", limits_cpu="9"), config(json.dumps(entry.entries)), built, run("r")
+        ).verdict.allowed
+        is True
+    )
+    [edit] = found.remedies[1].edits
     assert isinstance(edit, CreateObject)
     assert edit.manifest["spec"]["limits"] == [{"type": "Container", "default": {"cpu": "100m"}}]
     assert told("TaskRun/r", counted("q", limits_cpu="9"), edit.manifest, built, run("r")).verdict.allowed is True
@@ -127,7 +148,7 @@ def test_a_limitrange_that_is_there_takes_the_default():
     memory = {"cpu": "1", "memory": "1Gi"}
     built = task("build", step("a", memory, memory))
     found = told("TaskRun/r", counted("q", limits_cpu="9"), there, built, run("r"))
-    assert advised(found) == ("set default.cpu per Container of LimitRange max to 100m",)
+    assert advised(found)[1:] == ("set default.cpu per Container of LimitRange max to 100m",)
 
 
 def test_twenty_steps_of_one_core_against_a_quota_of_ten():
@@ -136,11 +157,11 @@ def test_twenty_steps_of_one_core_against_a_quota_of_ten():
     found = told("TaskRun/r", room, FILLED_LIMITS, built, run("r"))
     whole = "the whole Task in TaskRun/r"
     assert advised(found) == (
-        "raise limits.cpu of quota q to 20",
         f"for a new run: set limits.cpu of {whole} to 500m and requests.cpu of {whole} to 10",
         "for a new run: set limits.cpu of the 20 steps s0 to s19 of Task/build to 500m",
+        "raise limits.cpu of quota q to 20",
     )
-    assert [one.commands != () for one in found.remedies] == [True, False, False]
+    assert [one.commands != () for one in found.remedies] == [False, False, True]
     assert all(one.proven and one.admits == Admits(1, 1) for one in found.remedies)
     values = {"limits": {"cpu": "500m"}, "requests": {"cpu": "10"}}
     assert told("TaskRun/r", room, FILLED_LIMITS, built, run("r", computeResources=values)).verdict.allowed is True
@@ -171,8 +192,8 @@ def test_a_run_that_never_fits_is_not_told_to_free_room():
     assert found.tekton is not None
     assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
     assert advised(found) == (
-        "raise requests.cpu of quota team to 6500m",
         "for a new run: set requests.cpu of step a of Task/build to 500m",
+        "raise requests.cpu of quota team to 6500m",
     )
     assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found))
 
@@ -222,6 +243,10 @@ def test_a_share_above_the_steps_own_limit():
     assert advised(found) == (
         "for a new run: set requests.cpu of step a of Task/build to 100m",
         "for a new run: set limits.cpu of step a of Task/build to 1",
+        (
+            "set default.cpu per Container of LimitRange limits to 100m and set defaultRequest.cpu per Container of "
+            "LimitRange limits to 100m"
+        ),
     )
 
 

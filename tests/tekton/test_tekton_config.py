@@ -9,7 +9,8 @@ from tekton.made import config
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.tekton import Provenance
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.tekton.base.config import Flags, config_of, entries_of, flags_of, version_of
+from kubectl_kres.tekton.base.config import Flags, config_of, entries_of, flags_of
+from kubectl_kres.tekton.base.versions import version_of
 
 
 def test_what_is_shipped():

@@ -199,7 +199,7 @@ def test_a_task_that_the_webhook_refuses():
     ("flag", "workspaces", "number"),
     [
         ("workspaces", [{"name": "w", "volumeClaimTemplate": {"spec": {}}}, {"name": "v", "emptyDir": {}}], 1),
-        ("workspaces", [{"name": str(index), "persistentVolumeClaim": {"claimName": "x"}} for index in range(2)], 2),
+        ("workspaces", [{"name": str(index), "persistentVolumeClaim": {"claimName": "x"}} for index in range(2)], 1),
         ("pipelineruns", [], 1),
         ("isolate-pipelinerun", [{"name": "w", "emptyDir": {}}], 1),
         ("disabled", [{"name": "w", "persistentVolumeClaim": {"claimName": "x"}}], 0),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.tekton.taskrun import time_text
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import message_of, verdict_word
+from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
-from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask, of_task
+from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
+from kubectl_kres.reports.tekton.run_objects import RunObject
 from kubectl_kres.tekton.pipeline.refused_runs import RUNS
 
 _NAME, _CELL = 30, 18
@@ -52,7 +54,8 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
         if told and pipeline_explanation.remedies
         else _tight(pipeline_explanation).removeprefix(", ")
     )
-    because = "; ".join(filter(None, (text, rest)))
+    held = f"held back by spec.status {pipeline_explanation.held}" if pipeline_explanation.held else ""
+    because = "; ".join(filter(None, (text, held, rest)))
     return Row(
         pipeline_explanation.subject,
         "ended" if pipeline_explanation.ended else pipeline_explanation.verdict.outcome,
@@ -68,6 +71,7 @@ def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
     count = len(pipeline_explanation.tasks)
     tasks = f"{count} task{'s' * (count != 1)}{_tight(pipeline_explanation)}"
     because = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
+    because = f"{because}{_held(pipeline_explanation)}"
     return with_remedies(
         Brief(row.tone, text, f": {pipeline_explanation.subject.full}: {because}", next=more),
         pipeline_explanation.remedies,
@@ -88,6 +92,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
     yield from toned("quiet", wrapped(head, width, rest="  "))
     yield from _tasks(pipeline_explanation.tasks, width)
     yield from _at_once(pipeline_explanation, width)
+    yield from _claims(pipeline_explanation.claims, width)
     yield from _assistants(pipeline_explanation, width)
     if steps:
         for task in pipeline_explanation.tasks:
@@ -129,7 +134,12 @@ def _told(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
     if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
         return "strong", "ended", f"{name}; nothing of it is made any more"
     word, tone = verdict_word(pipeline_explanation.verdict)
-    return tone, word, message_of(pipeline_explanation.verdict) or f"{name}{_tight(pipeline_explanation)}"
+    text = message_of(pipeline_explanation.verdict) or f"{name}{_tight(pipeline_explanation)}"
+    return tone, word, f"{text}{_held(pipeline_explanation)}"
+
+
+def _held(pipeline_explanation: PipelineExplanation) -> str:
+    return f"; {held_text(pipeline_explanation.held)}" if pipeline_explanation.held else ""
 
 
 def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
@@ -138,7 +148,14 @@ def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
     if problem is not None:
         stored = problem.stage not in {"object", "validation"}
         text = f"Succeeded={problem.status}, {problem.reason}" if stored else f"the {problem.object} is not stored"
-        yield from toned("", wrapped(f"{text}, so nothing runs", width, first="status: ", rest=" " * 8))
+        then = (
+            "; tried again with back-off, while the timeout of the run goes on"
+            if problem.again
+            else "; final: a change helps only a new run"
+            if problem.stage == "create"
+            else ""
+        )
+        yield from toned("", wrapped(f"{text}, so nothing runs{then}", width, first="status: ", rest=" " * 8))
     if pipeline_explanation.ended and pipeline_explanation.verdict.message:
         text = "the run has ended: nothing of it is made any more"
         yield from toned("", wrapped(text, width, first="ended:  ", rest=" " * 8))
@@ -272,8 +289,35 @@ def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterat
         for event in assistant.refused:
             yield from toned("bad", wrapped(f"FailedCreate: {event}", width, first="  ", rest="    "))
         if assistant.refused:
-            text = "no status of a run says so; its tasks' pods are made and may find no node"
+            text = f"no status of a run says so; {_without(assistant)}"
             yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+
+
+def _without(assistant: AssistantPod) -> str:
+    """What it means for the tasks, whose affinity to its pod is required."""
+    tasks = assistant.tasks
+    if not tasks:
+        return "no task needs it"
+    whose = f"task{'s' * (len(tasks) > 1)} {', '.join(tasks)}"
+    return f"the pods of {whose} are made and find no node, until the run times out"
+
+
+def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
+    """The claims of workspaces, and what they cost quotas."""
+    new = [claim for claim in claims if claim.state != "there"]
+    if new:
+        yield [("", "")]
+    for claim in new:
+        by = "" if claim.maker.kind == "PipelineRun" else f", made by {claim.maker}"
+        state = ", not tried" if claim.state == "none" else ""
+        text = f"claim of workspace {claim.workspace}: {claim.object}, {claim.storage or 'no'} storage{by}{state}"
+        yield from toned("bad" if claim.state == "refused" else "", wrapped(text, width, rest="  "))
+        for charge in claim.charges:
+            for name, asked in charge.requested.items():
+                over = parse(charge.after[name]) > parse(charge.hard[name])
+                text = f"quota {charge.quota}: {name} {asked}, used {charge.used[name]} of {charge.hard[name]}"
+                tone: Tone = "bad" if over else "quiet"
+                yield from toned(tone, wrapped(f"{text}{', too much' * over}", width, first="  ", rest="    "))
 
 
 def _task_in_full(pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int) -> Iterator[Line]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.provenance.problem import Problem, TooMuch
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
+from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed, TektonPart, Waiting
 
 _INDENT = " " * 8
 #: Where the run itself is refused.
@@ -19,6 +19,12 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
+    for killed in part.killed:
+        yield from toned("bad", wrapped(killed_text(killed), width, first="killed: ", rest=_INDENT))
+    for outweighed in part.outweighed:
+        yield from toned("warn", wrapped(_outweighed(outweighed), width, first="why:    ", rest=_INDENT))
+    if part.throttled:
+        yield from toned("warn", wrapped(_throttled(part), width, first="slow:   ", rest=_INDENT))
     for too_much in part.never:
         yield from toned("bad", wrapped(never_text(too_much), width, first="never:  ", rest=_INDENT))
     if part.problem is not None:
@@ -28,6 +34,32 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
     if part.waiting is not None:
         for text in waiting_texts(part.waiting, fits=verdict.allowed is True):
             yield from toned("warn", wrapped(text, width, first="waits:  ", rest=_INDENT))
+
+
+def killed_text(killed: KilledContainer) -> str:
+    """Which container, under which limit, and who set it."""
+    added = ", which Tekton adds," if killed.added else ""
+    limit = f" at its memory limit {killed.limit}" if killed.limit else ""
+    source = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
+    again = "; a new run dies the same way" if killed.again else "; a new run has another limit"
+    return f"{killed.name}{added} was killed for memory{limit}{source}{again}"
+
+
+def _outweighed(outweighed: Outweighed) -> str:
+    names = " and ".join(outweighed.containers)
+    each = ", each in its turn" if len(outweighed.containers) > 1 else ""
+    return (
+        f"{outweighed.side}.{outweighed.resource} {outweighed.amount} is that of {names}, which Tekton adds{each}; "
+        f"steps and sidecars have {outweighed.steps}"
+    )
+
+
+def _throttled(part: TektonPart) -> str:
+    limits = ", ".join(f"{name} {amount}" for name, amount in part.throttled.items())
+    return (
+        f"Tekton {part.version} limits the cpu of containers that it adds ({limits}), which throttles them; 1.13.1 has "
+        "no such values, an entry in config-defaults overrides them"
+    )
 
 
 def _condition(part: TektonPart, problem: Problem) -> str:

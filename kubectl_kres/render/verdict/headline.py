@@ -66,6 +66,9 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
+    text += _held(explanation)
+    if word == "admitted":
+        text += _killed(explanation)
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]
@@ -166,6 +169,24 @@ def _admitted(explanation: Explanation) -> str:
     pods = explanation.replicas
     have = f"; {counted(pods)}" if pods is not None and (pods.missing or pods.old) else ""
     return f"{order}{have}{_drift(explanation)}"
+
+
+def _held(explanation: Explanation) -> str:
+    part = explanation.tekton
+    return f"; {held_text(part.held)}" if part is not None and part.held else ""
+
+
+def _killed(explanation: Explanation) -> str:
+    """The first container of a run that was killed for memory."""
+    for killed in explanation.tekton.killed if explanation.tekton is not None else ():
+        limit = f" at its limit {killed.limit}" if killed.limit else ""
+        return f"; {killed.name} was killed for memory{limit}{', and would be again' if killed.again else ''}"
+    return ""
+
+
+def held_text(status: str) -> str:
+    """That a run waits until somebody lets it go."""
+    return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
 
 
 def _drift(explanation: Explanation) -> str:

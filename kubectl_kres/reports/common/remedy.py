@@ -66,6 +66,22 @@ class EditClaim(Record, frozen=True, omit_defaults=False, tag_field="type", tag=
     action: Action = "set"
 
 
+class SetConfig(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-config"):
+    """A key of Tekton's configuration, in its ConfigMap or where the Tekton Operator keeps it.
+
+    ``to``: the whole text of the key. ``entries``: what the edit adds to a key that holds entries by container, each
+    with its values by side and resource.
+    """
+
+    object: ObjectRef
+    field: str
+    resource: str
+    to: str
+    from_: str | None = msgspec.field(default=None, name="from")
+    entries: Mapping[str, Mapping[str, Mapping[str, str]]] = {}
+    action: Action = "set"
+
+
 class Scale(Record, frozen=True, omit_defaults=False, tag_field="type", tag="scale"):
     """Another number of pods: replicas, or the parallelism of a Job."""
 
@@ -87,7 +103,7 @@ class CreateObject(Record, frozen=True, omit_defaults=False, tag_field="type", t
     action: Action = "create"
 
 
-Edit = SetValue | RaiseQuota | SetBound | EditClaim | Scale | CreateObject
+Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | Scale | CreateObject
 
 
 class Admits(Record, frozen=True, omit_defaults=False):

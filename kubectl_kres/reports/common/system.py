@@ -177,6 +177,10 @@ class System:
         """How many pods an object of its kinds still wants."""
         return 0
 
+    def state(self, analysis: Analysis) -> str:
+        """Return what keeps an object of its making from running; empty: nothing does."""
+        return ""
+
     def is_about_another(self, analysis: Analysis) -> bool:
         """Whether the answer is what a new object would meet, since this one has ended."""
         return False

@@ -39,6 +39,33 @@ class Waiting(Record, frozen=True):
     seconds_left: int | None = None
 
 
+class KilledContainer(Record, frozen=True):
+    """A container that was killed for memory.
+
+    ``limit``: its memory limit; ``source``: what set it, absent if that is not known. ``added``: Tekton added it.
+    ``again``: a new run has no more.
+    """
+
+    name: str
+    limit: str = ""
+    source: Source | None = None
+    added: bool = False
+    again: bool = True
+
+
+class Outweighed(Record, frozen=True):
+    """A resource of which a container that Tekton adds asks for more than all steps and sidecars together.
+
+    ``containers``: those that ask for ``amount``, one after the other. ``steps``: what the others ask for.
+    """
+
+    side: str
+    resource: str
+    amount: str
+    containers: tuple[str, ...]
+    steps: str
+
+
 class TektonPart(Record, frozen=True):
     """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
     requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``:
@@ -47,7 +74,9 @@ class TektonPart(Record, frozen=True):
     ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``never``: what a quota that refuses it
     has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
     left. ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if
-    unknown.
+    unknown. ``held``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is taken
+    out. ``killed``: containers of the run's pod that were killed for memory. ``outweighed``: where the containers that
+    Tekton adds decide what is refused. ``throttled``: limits of cpu that Tekton itself gives containers that it adds.
     """
 
     task: Source | None = None
@@ -64,6 +93,10 @@ class TektonPart(Record, frozen=True):
     waiting: Waiting | None = None
     pipeline_run: str = ""
     version: str = ""
+    held: str = ""
+    killed: tuple[KilledContainer, ...] = ()
+    outweighed: tuple[Outweighed, ...] = ()
+    throttled: Mapping[str, str] = {}
 
     @property
     def failed(self) -> bool:

@@ -77,7 +77,9 @@ class Outlines:
         else:
             unseen = unseen_of(self._store, subject)
             outline = _seeing(self._any(subject, unseen), unseen)
-        return structs.replace(outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored))
+        return structs.replace(
+            outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored) or outline.state
+        )
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Of a live pod that no run made."""
@@ -150,4 +152,5 @@ def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[
         replicas=replicas,
         live=analysis.start.live is not None,
         ended=made_by(analysis).is_about_another(analysis),
+        state=made_by(analysis).state(analysis),
     )

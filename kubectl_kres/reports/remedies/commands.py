@@ -10,7 +10,7 @@ from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
 from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetValue
+from kubectl_kres.reports.common.remedy import Edit, EditClaim, RaiseQuota, Scale, SetBound, SetConfig, SetValue
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Origin
 
@@ -37,7 +37,8 @@ def _why_not(value: Edit) -> str:
         return f"kubectl creates a {kind} from a manifest only"
     if "volumeClaimTemplates" in value.field:
         return "claim templates cannot be changed: delete the StatefulSet and create it again with these values"
-    if not isinstance(value, SetValue) or kind in _PATCHED:
+    of_run = isinstance(value, EditClaim) and kind in {"TaskRun", "PipelineRun"}
+    if not (isinstance(value, SetValue) or of_run) or kind in _PATCHED:
         return ""
     if kind == "Job":
         return "the template of a Job cannot be changed: delete the Job and create it again with these values"
@@ -66,9 +67,17 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
         yield _patch(of, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
         yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
-    for edit in edits:
-        if isinstance(edit, Scale):
-            yield _scaling(of, edit)
+    yield from (_scaling(of, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (_configuring(of, edit) for edit in edits if isinstance(edit, SetConfig))
+
+
+def _configuring(of: Origin, edit: SetConfig) -> str:
+    """Of a flag that the Tekton Operator keeps the value is no text."""
+    ref = edit.object
+    value: object = edit.to
+    if ref.kind != "ConfigMap" and edit.to in {"true", "false"}:
+        value = edit.to == "true"
+    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(edit.field).steps, value), "merge")
 
 
 def _raising(of: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:

@@ -19,6 +19,7 @@ from kubectl_kres.reports.common.remedy import (
     Remedy,
     Scale,
     SetBound,
+    SetConfig,
     SetValue,
 )
 from kubectl_kres.reports.common.subject import Subject
@@ -82,12 +83,43 @@ def _other(value: Edit) -> str:
     if isinstance(value, Scale):
         word = "parallelism" if value.field.endswith("parallelism") else "replicas"
         return f"lower {word} to {value.to}"
+    if isinstance(value, SetConfig):
+        return _configured(value)
     if isinstance(value, EditClaim) and value.object.kind == "ResourcePoolClaim":
         return f"let claim {value.object.name}, which is unused, ask for {value.resource} {value.to}"
     if isinstance(value, EditClaim):
         template = value.field.partition(".spec.resources")[0]
         return f"set requests.{value.resource} of {template} to {value.to}"
     return f"set {value.field} of {value.object}"
+
+
+def _configured(edit: SetConfig) -> str:
+    """The Tekton Operator puts back what is written into a ConfigMap that it keeps."""
+    kept = edit.object.kind != "ConfigMap"
+    where = f"{edit.object.kind} {edit.object.name}{' at ' + edit.field if kept else ''}"
+    because = " (the Tekton Operator keeps the ConfigMap)" if kept else ""
+    if not edit.entries:
+        return f"set {edit.resource} to {edit.to} in {where}{because}"
+    texts: dict[str, list[str]] = {}
+    for name, sides in edit.entries.items():
+        texts.setdefault(_entry_text(sides), []).append(name)
+    given = listed([f"{listed(names)} {text}" for text, names in texts.items()])
+    return f"give {given} in {edit.resource} of {where}{because}, for the runs of all namespaces"
+
+
+def _entry_text(sides: Mapping[str, Mapping[str, str]]) -> str:
+    requests, limits = sides.get("requests", {}), sides.get("limits", {})
+    parts = []
+    for name in dict.fromkeys((*requests, *limits)):
+        if requests.get(name) == limits.get(name):
+            parts.append(f"{name} {limits[name]}")
+        else:
+            parts += [
+                f"{side}.{name} {own[name]}"
+                for side, own in (("requests", requests), ("limits", limits))
+                if name in own
+            ]
+    return listed(parts)
 
 
 def _values(values: Sequence[SetValue]) -> Iterable[str]:
@@ -269,7 +301,8 @@ def _more_room(store: Store, subject: Subject, lacks: Mapping[str, Mapping[str, 
 
 def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
     for ref in dict.fromkeys(edit.object for edit in edits):
-        if ref in store.files:
+        # A ConfigMap of a file is a copy of the cluster's.
+        if ref in store.files and ref.kind != "ConfigMap":
             yield ref, f"make the edit in {store.files[ref]}"
             continue
         result = store.get(ref.kind, ref.name, ref.namespace)

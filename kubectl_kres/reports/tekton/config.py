@@ -69,11 +69,11 @@ def _in_file(store: Store, name: str) -> bool:
 
 def configuration(store: Store, ask: Ask) -> TektonConfig:
     """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
-    config_maps = {name: _config_map(store, name) for name in CONFIG_NAMES}
+    config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
     return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
 
 
-def _config_map(store: Store, name: str) -> ConfigMap | None:
+def config_map(store: Store, name: str) -> ConfigMap | None:
     """A file's before the cluster's, from whatever namespace it says; of the cluster's the one beside the webhook."""
     config_maps = [
         config_map
@@ -93,7 +93,7 @@ def _config_map(store: Store, name: str) -> ConfigMap | None:
 def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
     """What was supposed about the configuration, in one sentence where it was not to be had at all."""
     yield from config.assumed
-    missing = [name for name in CONFIG_NAMES if _config_map(store, name) is None]
+    missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
     if not missing:
         return
     states = {store.covered(_need(NAMESPACE, name)).state for name in missing}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
+from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume
@@ -15,20 +16,24 @@ from kubectl_kres.reports.common.explanation import Explanation, Unseen, unread
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explained
-from kubectl_kres.reports.pod.verdict import word_of, worded
+from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
 from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.reports.tekton.admitted_remedies import released
+from kubectl_kres.reports.tekton.assistants import assistant_remedies, assistant_verdict, without_pod
+from kubectl_kres.reports.tekton.claim_remedies import claim_remedies
 from kubectl_kres.reports.tekton.concurrent_tasks import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
-from kubectl_kres.reports.tekton.pipeline_verdict import judged, of_tasks
-from kubectl_kres.reports.tekton.run_facts import SETTLING, moment_of, run_facts, tekton_remarks
+from kubectl_kres.reports.tekton.pipeline_verdict import ENDED, Judgement, judged, of_tasks
+from kubectl_kres.reports.tekton.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
+from kubectl_kres.reports.tekton.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
 from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.controller.quota_retry import time_left, waits
-from kubectl_kres.tekton.controller.taskrun import RunResult
+from kubectl_kres.tekton.controller.taskrun import ClaimRefusal, RunResult, RunWorld
 from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant
 from kubectl_kres.tekton.pipeline.pipeline_run import PipelineAnswer, has_ended, pipeline_run
 from kubectl_kres.tekton.pipeline.pipeline_tasks import Planned, alone
@@ -41,15 +46,19 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     if run is None:
         return _not_stored(store, subject, ask, refusals)
     children = _children(store, run) if subject.raw is None else {}
-    result = pipeline_run(run, world, children=children)
+    held = held_back(run)
+    result = pipeline_run(
+        run, world, children=children, claims=existing_claims(store, run), pods=existing_pods(store, run)
+    )
     if isinstance(result, Gap):
         raise unknown_task(store, subject, result)
     if has_ended(run):
         names = frozenset(task.name for task in result.plan.tasks)
-        result = structs.replace(result, finished=names, peaks=(), assistants=())
+        result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
     tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
-    problems = (result.plan.problem,) if result.plan.problem is not None else ()
-    verdict, remedy = judged(problems, result.plan.cycle, tasks)
+    verdict, remedy = _judged(store, subject, run, result, world, tasks)
+    if held and not remedy and verdict.allowed is True:
+        remedy = (released(store, subject.ref, held, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
@@ -73,7 +82,50 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         unseen,
         ".".join(map(str, world.config.version or ())),
         not any(unseen.required for unseen in unseen),
+        held,
+        tuple(made for made in of_pipeline(run, result, world) if made.object.kind == "PersistentVolumeClaim"),
     )
+
+
+def _judged(
+    store: Store,
+    subject: Subject,
+    run: PipelineRun,
+    result: PipelineAnswer,
+    world: RunWorld,
+    tasks: Sequence[PlannedTask],
+) -> Judgement:
+    """The verdict with the claims of workspaces, which come before the tasks, and the assistants, which come beside."""
+    if result.refusals:
+        own = [structs.replace(one.outcome, refusal=_worded(one)) for one in result.refusals]
+        claims = result.claims or tuple(one.claim.claim for one in result.refusals)
+        return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
+    problems = (result.plan.problem,) if result.plan.problem is not None else ()
+    verdict, remedy = judged(problems, result.plan.cycle, tasks)
+    open_tasks = [task.name for task in tasks if task.state not in ENDED]
+    lacking = without_pod(result.assistants, open_tasks)
+    if not lacking or problems or result.plan.cycle:
+        return verdict, remedy
+    beside = assistant_verdict(lacking, open_tasks)
+    ways = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
+    if verdict.allowed is True:
+        return beside, ways
+    both = [_joined(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
+    return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
+
+
+def _joined(first: Remedy, second: Remedy) -> Remedy:
+    """Two remedies that are both needed, the same edits once."""
+    if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
+        return first
+    more = [command for command in second.commands if command not in first.commands]
+    why = "; ".join(dict.fromkeys(filter(None, (first.why, second.why))))
+    return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), why)
+
+
+def _worded(refusal: ClaimRefusal) -> Refusal | None:
+    own = refusal.outcome.refusal
+    return structs.replace(own, message=refusal.problem.text) if own is not None else None
 
 
 def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
@@ -186,9 +238,9 @@ def _explained(
 
 
 def _assistant(assistant: Assistant) -> AssistantPod:
-    return AssistantPod(
-        assistant.name, assistant.workspace, tuple(filter(None, map(assistant.event, assistant.outcomes)))
-    )
+    events = (*assistant.claim_events(),) if assistant.claims else map(assistant.event, assistant.outcomes)
+    refused = () if assistant.there else tuple(filter(None, events))
+    return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.there)
 
 
 def _assumptions(store: Store, subject: Subject, ask: Ask) -> tuple[Assume, ...]:

@@ -8,15 +8,18 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from kubectl_kres.admission.quota.usage import claim_names
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import PodTemplate, Task, TaskRun, TaskSpec
+from kubectl_kres.model.tekton import PipelineRun, PodTemplate, Task, TaskRun, TaskSpec
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import storage_needs
 from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.convert import to_v1
 from kubectl_kres.tekton.controller.quota_retry import waits
+from kubectl_kres.tekton.controller.workspace_claims import claims_of
 
 
 def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -28,6 +31,7 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
     if isinstance(run, TaskRun):
         wanted += run_needs(store, run)
+        wanted += workspace_needs(store, run)
     elif isinstance(run, Task):
         wanted += action_needs(run.spec, namespace)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace))))
@@ -80,6 +84,25 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[Need]:
         if owner.kind == "PipelineRun" and waits(run) is not None:
             yield Need("PipelineRun", namespace, owner.name, required=False)
     yield from template_needs(run.spec.pod_template)
+
+
+def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[Need]:
+    """The claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
+    namespace, claims = run.metadata.namespace, [claim.claim for claim in claims_of(run)]
+    if not claims:
+        return
+    quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
+    if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
+        item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
+    ):
+        yield Need("PersistentVolumeClaim", namespace, required=False)
+        owners = {
+            owner.kind
+            for claim in store.all("PersistentVolumeClaim", namespace)
+            for owner in claim.metadata.owner_references or ()
+        }
+        yield from (Need(kind, namespace, required=False) for kind in ("PipelineRun", "TaskRun") if kind in owners)
+    yield from storage_needs(store, namespace, claims)
 
 
 def template_needs(template: PodTemplate | None) -> Iterator[Need]:

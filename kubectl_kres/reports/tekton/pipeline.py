@@ -13,6 +13,7 @@ from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.tekton.run_objects import RunObject
 from kubectl_kres.tekton.base.result import Gap
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
@@ -62,12 +63,15 @@ class AtOnce(Record, frozen=True):
 class AssistantPod(Record, frozen=True):
     """A pod that keeps tasks on one node, by the name of its StatefulSet. ``workspace`` empty: for the whole run.
 
-    ``refused``: the event of the StatefulSet, which is all that says so; the tasks' pods then wait for a node.
+    ``refused``: the events of the StatefulSet, which are all that say so. ``tasks``: those whose pods must be on its
+    node, and find none without it. ``there``: its pod exists.
     """
 
     name: str
     workspace: str = ""
     refused: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    there: bool = False
 
 
 class PipelineExplanation(Record, frozen=True):
@@ -75,7 +79,8 @@ class PipelineExplanation(Record, frozen=True):
     for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
 
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
-    succeeded or failed, so that nothing of it is made any more. With ``-c`` there is that task alone.
+    succeeded or failed, so that nothing of it is made any more. ``held``: the value of ``spec.status`` that holds it
+    back. ``claims``: of its workspaces. With ``-c`` there is that task alone.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"seconds_left"})
@@ -96,6 +101,14 @@ class PipelineExplanation(Record, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     version: str = ""
     complete: bool = True
+    held: str = ""
+    claims: tuple[RunObject, ...] = ()
+
+    @property
+    def lacks_objects(self) -> bool:
+        """Whether a claim or an assistant that its tasks need is refused."""
+        claims = any(claim.state == "refused" for claim in self.claims)
+        return claims or any(one.refused and one.tasks and not one.there for one in self.assistants)
 
 
 def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, PipelineSpec, PipelineTask
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.tekton.needs import action_needs, known_object, settling_needs, template_needs
+from kubectl_kres.reports.tekton.needs import (
+    action_needs,
+    known_object,
+    settling_needs,
+    template_needs,
+    workspace_needs,
+)
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
@@ -26,6 +32,7 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     result = known_object(store, subject)
     if isinstance(result, PipelineRun):
         wanted += _of_run(store, result)
+        wanted += workspace_needs(store, result)
         if subject.raw is None:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
             own = f"{PIPELINE_RUN}={subject.ref.name}"

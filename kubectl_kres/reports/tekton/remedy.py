@@ -165,9 +165,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
     "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
     "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),
-    "tekton/pod-security": _say(
-        "set set-security-context to true in ConfigMap feature-flags, or give the steps a security context"
-    ),
+    "tekton/pod-security": _say("give each container the security context that the message asks for"),
 }
 
 

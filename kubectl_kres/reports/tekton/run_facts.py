@@ -23,8 +23,12 @@ from kubectl_kres.tekton.controller.taskrun import RunResult
 
 #: Reads whose failure the assumptions tell.
 SETTLING = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
+HELD_TASK_RUN, HELD_PIPELINE_RUN = "TaskRunPending", "PipelineRunPending"
 #: Reasons of a run that has not ended. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
-_UNDER_WAY = frozenset({"Started", "Pending", "Running", "TaskRunResolvingTaskRef", "ResolvingTaskRef", "ToBeRetried"})
+_UNDER_WAY = frozenset({
+    "Started", "Pending", "Running", "TaskRunResolvingTaskRef", "ResolvingTaskRef", "ToBeRetried",
+    HELD_TASK_RUN, HELD_PIPELINE_RUN,
+})  # fmt: skip
 
 
 def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
@@ -104,6 +108,18 @@ def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch,
 def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
     """The condition that says how a run fares; None of one that no controller has seen."""
     return next((condition for condition in run.status.conditions or () if condition.type == "Succeeded"), None)
+
+
+def held_back(run: TaskRun | PipelineRun) -> str:
+    """Return the value of ``spec.status`` that holds a run back, so that nothing is made of it; empty: none does.
+
+    Source: pkg/apis/pipeline/v1 TaskRun.IsPending, PipelineRun.IsPending.
+    """
+    condition = condition_of(run)
+    if condition is not None and condition.status != "Unknown":
+        return ""
+    value = HELD_TASK_RUN if isinstance(run, TaskRun) else HELD_PIPELINE_RUN
+    return value if run.spec.status == value else ""
 
 
 def fares(run: TaskRun | PipelineRun) -> str:

@@ -23,7 +23,16 @@ from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.remedy import Admits, CreateObject, Edit, Remedy, SetBound, SetValue
+from kubectl_kres.reports.common.remedy import (
+    Admits,
+    CreateObject,
+    Edit,
+    RaiseQuota,
+    Remedy,
+    SetBound,
+    SetConfig,
+    SetValue,
+)
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.pods import (
     OF_VALUES,
@@ -40,11 +49,20 @@ from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
 from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.remedies.words import composed, raises
+from kubectl_kres.reports.tekton.admitted_remedies import admitted_remedies
+from kubectl_kres.reports.tekton.changed_policies import with_lists
+from kubectl_kres.reports.tekton.claim_remedies import claim_remedies
+from kubectl_kres.reports.tekton.container_defaults import default_edits, entry_edit, resources_of, tried
+from kubectl_kres.reports.tekton.run_objects import existing_claims
 from kubectl_kres.reports.tekton.run_values import RunCase, RunField
+from kubectl_kres.reports.tekton.security_remedies import security_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.base.variables import variables_of
+from kubectl_kres.tekton.controller.pod_security import RULE as SECURITY
 from kubectl_kres.tekton.controller.taskrun import task_run, world_of
+from kubectl_kres.tekton.controller.workspace_claims import RULE as CLAIM
+from kubectl_kres.tekton.controller.workspace_claims import claims_of
 from kubectl_kres.tekton.resources.containers import layout
 
 #: What is divided and comes in whole numbers has no value for the whole Task that is right.
@@ -72,7 +90,21 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
     case = analysis.maker
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
-    if not isinstance(case, RunCase) or not findings or any(finding.rule not in TRIED for finding in findings):
+    part = analysis.tekton
+    if not isinstance(case, RunCase):
+        return ()
+    if not findings:
+        return tuple(admitted_remedies(store, subject, part, case)) if part is not None else ()
+    if part is not None and part.problem is not None and part.problem.rule == CLAIM:
+        claims = claims_of(case.run, existing_claims(store, case.run))
+        ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
+        again = "for a new run: " if subject.raw is None and subject.ref.kind == "TaskRun" else ""
+        return tuple(structs.replace(way, text=f"{again}{way.text}") for way in ways)
+    if all(finding.rule == SECURITY for finding in findings):
+        ways = security_remedies(store, subject, case)
+        again = "for a new run: " if analysis.tekton is not None and analysis.tekton.ended else ""
+        return tuple(structs.replace(way, text=f"{again}{way.text}") for way in ways)
+    if any(finding.rule not in TRIED for finding in findings):
         return ()
     if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
         return ()
@@ -98,13 +130,25 @@ class _Search:
 
     def remedies(self) -> Iterator[Remedy]:
         seen: list[tuple[Edit, ...]] = []
-        for trial in self._trials():
-            edits = tuple(self._edits(trial))
+        trials = [*self._trials()]
+        ways = [*(tuple(self._edits(trial)) for trial in trials), *self._of_defaults_given(trials)]
+        for edits in sorted(ways, key=_rank):
             if edits and edits not in seen:
                 seen.append(edits)
                 told = composed(self.store, self.subject, edits, Admits(1, 1), 0)
                 again = "for a new run: " if self._of_new_run(edits) else ""
                 yield structs.replace(told, text=f"{again}{told.text}")
+
+    def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
+        """What containers are given that state nothing: with the values of a trial where those are needed, too."""
+        resources = resources_of(finding for outcome in self.analysis.outcomes for finding in findings_of(outcome))
+        for values in ({}, *(trial.values for trial in trials if trial.values)):
+            case = self.case.with_values(values)
+            edit = None if tried(case).passes else entry_edit(self.store, case, resources)
+            if edit is not None:
+                yield (edit, *self._of_values(values))
+                break
+        yield default_edits(self.case, resources, self.namespace)
 
     def _of_new_run(self, edits: Sequence[Edit]) -> bool:
         """Whether the run that is there is not helped: it has ended, or keeps what it was made from."""
@@ -375,7 +419,10 @@ class _Search:
         need = Raised(trial.hard, {}, complete=True, rest=Rest(0, False, {}, {}))
         yield from raises(self.policies, need)
         yield from self._of_defaults(trial.defaults)
-        for field, to in sorted(trial.values.items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
+        yield from self._of_values(trial.values)
+
+    def _of_values(self, values: Mapping[RunField, str | None]) -> Iterator[Edit]:
+        for field, to in sorted(values.items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
             source = self.case.source(field)
             role, name = self._whose(field)
             yield SetValue(
@@ -417,6 +464,15 @@ class _Search:
                 return "sidecar", (run.sidecar_specs or ())[field.number].name
 
 
+def _rank(edits: Sequence[Edit]) -> int:
+    """Own objects first, then what containers of Tekton are given, the namespace's LimitRanges, and its quotas."""
+    if any(isinstance(edit, RaiseQuota) for edit in edits):
+        return 3
+    if any(isinstance(edit, (SetBound, CreateObject)) for edit in edits):
+        return 2
+    return 1 if any(isinstance(edit, SetConfig) for edit in edits) else 0
+
+
 def _amounts(resources: ResourceRequirements | None, side: Side) -> dict[str, Quantity]:
     texts = (resources.limits if side == "limits" else resources.requests) if resources is not None else None
     return {name: parse(str(text)) for name, text in (texts or {}).items()}
@@ -438,11 +494,8 @@ def _item(defaults: Mapping[Default, str]) -> dict[str, object]:
 
 def _filled(item: ParsedItem, defaults: Mapping[Default, str]) -> ParsedItem:
     """The entry with further defaults, and the default requests that the server makes of them."""
-    twin = object.__new__(ParsedItem)
-    for slot in ParsedItem.__slots__:
-        setattr(twin, slot, getattr(item, slot))
     limits = {name: parse(text) for (side, name), text in defaults.items() if side == "limits"}
     requests = {name: parse(text) for (side, name), text in defaults.items() if side == "requests"}
-    twin.default = {**item.default, **limits}
-    twin.default_request = {**limits, **item.default_request, **requests}
-    return twin
+    return with_lists(
+        item, {"default": {**item.default, **limits}, "default_request": {**limits, **item.default_request, **requests}}
+    )

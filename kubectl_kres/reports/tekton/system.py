@@ -151,6 +151,10 @@ class Tekton(System):
             return 0
         return 0 if analysis.start.live is not None and not part.about_another else 1
 
+    def state(self, analysis: Analysis) -> str:
+        part = analysis.tekton
+        return f"held back by spec.status {part.held}" if part is not None and part.held else ""
+
     def is_about_another(self, analysis: Analysis) -> bool:
         return analysis.tekton is not None and analysis.tekton.about_another
 

@@ -11,15 +11,19 @@ from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
-from kubectl_kres.provenance.journal import Derive, Journal, Set, Source
+from kubectl_kres.provenance.journal import Assume, Derive, Journal, Set, Source
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.analysis import Analysis, Start
+from kubectl_kres.reports.common.analysis import Analysis, PodClaims, Start
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import TektonPart
+from kubectl_kres.reports.pod.pod_claims import added as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.tekton.run_facts import pipeline_run_of, too_much, waiting_of
+from kubectl_kres.reports.tekton.killed import killed_containers
+from kubectl_kres.reports.tekton.outweighed import outweighed
+from kubectl_kres.reports.tekton.run_facts import held_back, pipeline_run_of, too_much, waiting_of
+from kubectl_kres.reports.tekton.run_objects import existing_claims
 from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
@@ -28,6 +32,7 @@ from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Fields, Gap, SpecOrigin, fields_below
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
+from kubectl_kres.tekton.controller.workspace_claims import admitted, claims_of, unknown_claims
 
 #: What the author of the Task wrote, in contrast to whoever runs it.
 _AUTHORED = frozenset({"tekton/step", "tekton/step-template", "tekton/sidecar"})
@@ -55,7 +60,8 @@ def taskrun_analysis(
     live = None if another else live or pod_of(store, run)
     # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
     counted = not another and (live is not None or bool(run.status.pod_name))
-    results = task_run(run, world, task=used, journal=journal, counted=counted)
+    existing = existing_claims(store, run)
+    results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
     if isinstance(results, Gap):
         raise unknown_task(store, subject, results)
     return analysed(store, subject.ref, ask, run, used or _gone(run), results, live)
@@ -136,15 +142,16 @@ def analysed(
     named = {f"sidecar-{sidecar.name}" for sidecar in sidecars}
     conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
     condition = next(conditions, Condition())
+    added = tuple(
+        container.name
+        for container in containers
+        if not container.name.startswith("step-") and container.name not in named
+    )
     part = TektonPart(
         task.origin.source,
         len(steps),
         len(sidecars),
-        tuple(
-            container.name
-            for container in containers
-            if not container.name.startswith("step-") and container.name not in named
-        ),
+        added,
         condition.status,
         condition.reason,
         problem,
@@ -155,6 +162,10 @@ def analysed(
         waiting_of(store, run, ask.now, world.config.timeout_minutes),
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
+        held_back(run),
+        killed_containers(live or pod_of(store, run), first, added),
+        outweighed([result.outcome for result in results if result.outcome is not None], added),
+        _throttled(first),
     )
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     return Analysis(
@@ -165,7 +176,35 @@ def analysed(
         tuple(map(_listed, results)),
         system=_NAME,
         maker=RunCase(run, task, own, world),
+        claims=_claims(store, run, world) if not run.status.pod_name else None,
     )
+
+
+def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
+    """What the claims of the run's workspaces cost quotas; None: it makes none."""
+    claims = claims_of(run, existing_claims(store, run))
+    if not claims:
+        return None
+    answers = admitted(claims, world.policies, world.server)
+    costs = tuple(sums_of(cost for answer in answers for cost in answer.charges))
+    unknown = unknown_claims(run)
+    text = f"what workspace {', '.join(unknown)} claims is not known: taken as admitted"
+    return PodClaims(charges=costs, assumptions=(Assume("", "tekton/claim-unknown", text),) if unknown else ())
+
+
+def _throttled(result: RunResult) -> Mapping[str, str]:
+    """Limits of cpu that the version of Tekton gives the containers that it adds."""
+    limits: dict[str, str] = {}
+    if result.built is None:
+        return limits
+    rules = {entry.path: entry for entry in result.built.journal if isinstance(entry, Set)}
+    spec = result.built.pod.spec
+    for field, group in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(group or ()):
+            entry = rules.get(f"spec.{field}[{index}].resources.limits[cpu]")
+            if entry is not None and entry.rule == "tekton/built-in" and entry.after is not None:
+                limits[container.name] = entry.after
+    return limits
 
 
 def _lost(journal: Journal) -> Mapping[str, str]:

@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import Named, PodTemplate, Provenance
+from kubectl_kres.model.tekton import PodTemplate, Provenance, Volume
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.base.amounts import read
+from kubectl_kres.tekton.base.versions import TektonVersion, follows, version_of, version_remarks
 
 KEY = "default-container-resource-requirements"
 
-TektonVersion = tuple[int, int, int]
-
-#: The rules of today hold from here on.
-OLDEST: TektonVersion = (0, 40, 0)
-
-#: What has changed since, with the version from which on today's rule holds.
-_CHANGES = (
-    ((0, 53, 0), "resources of a whole Task need enable-api-fields alpha"),
-    ((0, 56, 0), "config-defaults gives containers nothing"),
-    (
-        (0, 62, 0),
-        "values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
-    ),
-    ((0, 63, 0), "config-defaults comes after the LimitRange"),
-    ((0, 68, 0), "resources of a whole Task are divided into thousandths of a byte"),
-)
+#: Labels and owners of what the Tekton Operator keeps begin with this.
+_OPERATOR = "operator.tekton.dev/"
 
 Entries = Mapping[str, ResourceRequirements]
 
 
 class Flags(Struct, frozen=True):
-    """The feature flags that pods depend on, with the defaults that are shipped."""
+    """The feature flags that pods depend on, with the defaults that are shipped.
+
+    ``held_task_runs``: no flag, but whether the version knows TaskRuns that are held back.
+    """
 
     api_fields: str = "beta"
     results_from: str = "termination-message"
@@ -55,14 +46,17 @@ class Flags(Struct, frozen=True):
     keep_pod: bool = False
     injected_sidecars: bool = True
     await_sidecars: bool = True
+    held_task_runs: bool = True
 
 
 class TektonConfig(Struct, frozen=True):
     """A controller's configuration.
 
     entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
-    pod_template: what runs without one have. binds_workspaces: workspaces that a TaskRun leaves open get a default.
-    version: None if unknown. assumed: what could not be known, one remark each.
+    pod_template: what runs without one have; assistant_template: the same of
+    affinity assistants. binds_workspaces: workspaces that a TaskRun leaves open get a default.
+    version: None if unknown. by_operator: the Tekton Operator keeps the ConfigMaps. assumed: what could not be known,
+    one remark each.
     """
 
     entries: Entries = {}
@@ -73,6 +67,8 @@ class TektonConfig(Struct, frozen=True):
     source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
     assumed: tuple[Assume, ...] = ()
     binds_workspaces: bool = False
+    assistant_template: PodTemplate = PodTemplate()
+    by_operator: bool = False
 
 
 def config_of(
@@ -94,19 +90,47 @@ def config_of(
     data = defaults.data if defaults is not None else ConfigMapData()
     entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
     template, other = template_of(data.default_pod_template, read_yaml)
-    for key, text in ((KEY, fault), ("default-pod-template", other)):
+    assistant, third = template_of(data.default_affinity_assistant_pod_template, read_yaml)
+    for key, text in (
+        (KEY, fault),
+        ("default-pod-template", other),
+        ("default-affinity-assistant-pod-template", third),
+    ):
         if text:
             remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
             remarks.append(Assume("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
-    remarks += _older(version)
+    remarks += version_remarks(version)
     namespace = next(
         (config_map.metadata.namespace for config_map in (defaults, flags, info) if config_map is not None), NAMESPACE
     )
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
     binds = bool(data.default_task_run_workspace_binding)
-    return TektonConfig(entries, _flags(flags), minutes, template, version, source, tuple(remarks), binds)
+    operator = any(kept_by_operator(held.metadata) for held in (defaults, flags) if held is not None)
+    return TektonConfig(
+        entries,
+        _flags(flags, version),
+        minutes,
+        template,
+        version,
+        source,
+        tuple(remarks),
+        binds,
+        assistant,
+        operator,
+    )
+
+
+def kept_by_operator(metadata: Metadata) -> bool:
+    """Return whether the Tekton Operator keeps the object and puts back what others write.
+
+    Source: tektoncd/operator pkg/reconciler/kubernetes/tektoninstallerset.
+    """
+    owners = metadata.owner_references or ()
+    return any(
+        owner.api_version.startswith(_OPERATOR) or owner.kind == "TektonInstallerSet" for owner in owners
+    ) or any(name.startswith(_OPERATOR) for name in metadata.labels or {})
 
 
 def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
@@ -147,10 +171,13 @@ def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate |
         over.affinity or under.affinity,
         over.security_context or under.security_context,
         _by_name(over.volumes or (), under.volumes or ()) or None,
+        under.node_selector if over.node_selector is None else over.node_selector,
+        over.host_network or under.host_network,
+        under.host_users if over.host_users is None else over.host_users,
     )
 
 
-def _by_name(over: Sequence[Named], under: Sequence[Named]) -> tuple[Named, ...]:
+def _by_name(over: Sequence[Volume], under: Sequence[Volume]) -> tuple[Volume, ...]:
     names = {named.name for named in over}
     return (*(named for named in under if named.name not in names), *over)
 
@@ -178,13 +205,8 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
         keep_pod=bool(by_name.get("enablekeeppodoncancel", False)),
         injected_sidecars=bool(by_name.get("runninginenvwithinjectedsidecars", False)),
         await_sidecars=bool(by_name.get("awaitsidecarreadiness", False)),
+        held_task_runs=otherwise.held_task_runs,
     )
-
-
-def version_of(text: str) -> TektonVersion | None:
-    """``v1.15.0`` as numbers; None for what is no version (``devel``)."""
-    match = re.match(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
-    return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))
 
 
 def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
@@ -204,19 +226,22 @@ def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _flags(config_map: ConfigMap | None) -> Flags:
+def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
+    """``version`` None: not known, so that a flag of old counts where it stands alone."""
+    secured, held = follows("security-context-default", version), follows("runs-held", version)
     if config_map is None:
-        return Flags()
+        return Flags(security_context=secured, held_task_runs=held)
     data, shipped = config_map.data, Flags()
     coschedule = data.coschedule.lower()
-    if not coschedule and _on(data.disable_affinity_assistant):
+    old = version is None or not follows("affinity-flag", version)
+    if old and not coschedule and _on(data.disable_affinity_assistant):
         coschedule = "disabled"
     return Flags(
         api_fields=data.enable_api_fields.lower() or shipped.api_fields,
         results_from=data.results_from.lower() or shipped.results_from,
         kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
         coschedule=coschedule or shipped.coschedule,
-        security_context=_on(data.set_security_context),
+        security_context=_on(data.set_security_context) if data.set_security_context else secured,
         artifacts=_on(data.enable_artifacts),
         param_enum=_on(data.enable_param_enum),
         concise_resolver=_on(data.enable_concise_resolver_syntax),
@@ -225,6 +250,7 @@ def _flags(config_map: ConfigMap | None) -> Flags:
         keep_pod=_on(data.keep_pod_on_cancel),
         injected_sidecars=_on(data.injected_sidecars or "true"),
         await_sidecars=_on(data.await_sidecar_readiness or "true"),
+        held_task_runs=held,
     )
 
 
@@ -234,18 +260,6 @@ def _on(text: str) -> bool:
 
 def _minutes(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
-
-
-def _older(version: TektonVersion | None) -> Iterator[Assume]:
-    """What the version did otherwise, as far as that is known; the pods shown are those of today's rules."""
-    if version is None or version >= _CHANGES[-1][0]:
-        return
-    name = ".".join(map(str, version))
-    if version < OLDEST:
-        yield Assume("", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown")
-        return
-    changes = "; ".join(text for since, text in _CHANGES if version < since)
-    yield Assume("", "tekton/older", f"Tekton {name}: today's rules are shown, not those of then ({changes})")
 
 
 def _unread(name: str) -> Assume:

@@ -43,16 +43,18 @@ def pods(
     *,
     fields: Fields,
     journal: bool = True,
+    before: Sequence[Problem] = (),
 ) -> tuple[Built, ...] | tuple[Problem, ...]:
     """Every pod that can be submitted, or every way in which the controller's checks end the run.
 
     spec, origin: the Task as it is used and where it stands. virtuals: of the run's namespace. version: the API
-    server's. fields: where the run's values stand. journal False: keep no steps. Quantities that do not parse are a
+    server's. fields: where the run's values stand. journal False: keep no steps. before: what ends the run after the
+    checks and before its pod is built. Quantities that do not parse are a
     problem, not an error.
     """
     try:
         template = merged(run.spec.pod_template, config.pod_template)
-        failed = problems(run, spec, config) or unbuildable(run, spec, template, config.flags)
+        failed = problems(run, spec, config) or tuple(before) or unbuildable(run, spec, template, config.flags)
         return failed or tuple(_built(run, spec, origin, virtuals, config, version, fields, journal=journal))
     except QuantityError as error:
         # Such an object is not stored; it can only come from a file that no webhook has seen.

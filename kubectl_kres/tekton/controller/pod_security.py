@@ -1,56 +1,174 @@
-"""Pod Security, as far as it concerns a pod whose containers say nothing of their security: most of Tekton's."""
+"""Pod Security of the pods of runs: the security contexts that Task, run and Tekton write, against the namespace."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal, forbidden_object
-from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.model.tekton import PodTemplate, TaskSpec
+from kubectl_kres.model.tekton import PodTemplate, Sidecar, Step, TaskRun, TaskSpec, Volume
+from kubectl_kres.policies.pod_security import levels
+from kubectl_kres.policies.pod_security.levels import detail, standard_of
+from kubectl_kres.policies.pod_security.parts import Violation
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton.base.config import Flags
+from kubectl_kres.tekton.base.variables import variables_of
+from kubectl_kres.tekton.resources.containers import layout
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
-VERSION = "pod-security.kubernetes.io/enforce-version"
+RULE = "tekton/pod-security"
+Raw = Mapping[str, Any]
+
+#: What set-security-context gives to each container that Tekton adds. Source: pkg/pod/security_context_config.go.
+LINUX: Raw = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+WINDOWS: Raw = {"runAsNonRoot": True}
+#: Of a snapshot that did not keep what a security context says.
+_HIDDEN = "hidden"
 
 
-def refusal(pod: Pod, namespace: Namespace | None) -> Refusal | None:
-    """What a namespace that enforces ``restricted`` says of a pod without any security context.
+class SecuredPod(Struct, frozen=True):
+    """The parts of a pod that Pod Security looks at.
 
-    None: no level that such a pod breaks, or the namespace is not known. Of several containers all are named, init
-    containers first. Source: k8s.io/pod-security-admission/policy check_*.go.
+    ``added``: the containers that Tekton adds. ``unknown``: those whose security context is not known; they are taken
+    as sound.
     """
-    if namespace is None or not enforces(namespace):
-        return None
-    labels = namespace.metadata.labels or {}
-    names = [container.name for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
-    level = f"restricted:{labels.get(VERSION) or 'latest'}"
-    text = f'violates PodSecurity "{level}": {", ".join(_breaches(names))}'
-    source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
-    return forbidden_object("pods", pod.metadata.name, (Finding(text, "tekton/pod-security", source=source),))
+
+    spec: Raw
+    added: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
 
 
 def enforces(namespace: Namespace | None) -> bool:
-    """Whether the namespace enforces the level that Tekton's pods break."""
-    return namespace is not None and (namespace.metadata.labels or {}).get(ENFORCE) == "restricted"
+    """Return whether the namespace enforces a level that a pod can break."""
+    return namespace is not None and (namespace.metadata.labels or {}).get(ENFORCE, "privileged") != "privileged"
 
 
-def is_bare(spec: TaskSpec, template: PodTemplate | None) -> bool:
-    """Whether neither the pod nor a container of it has a security context that the Task or the run wrote."""
-    written = [template.security_context if template is not None else None]
-    written += [step.security_context for step in (*(spec.steps or ()), spec.step_template) if step is not None]
-    written += [sidecar.security_context for sidecar in spec.sidecars or ()]
-    return not any(written)
+def secured_pod(
+    run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags, version: tuple[int, int]
+) -> SecuredPod:
+    """Return the pod of a run. ``template``: the run's with the default one; ``version``: the API server's.
+
+    Source: pkg/pod/pod.go Build.
+    """
+    inits, containers = layout(spec, run.spec.debug, flags, version, variables_of(run.spec, spec))
+    steps, sidecars = spec.steps or (), spec.sidecars or ()
+    pod = template or PodTemplate()
+
+    def container(name: str, role: str, number: int) -> dict[str, Any]:
+        if name in unknown:
+            return _container(name, LINUX)
+        if role == "step":
+            return _container(name, step_context(steps[number], spec.step_template))
+        if role == "sidecar":
+            return {**_container(name, sidecars[number].security_context), "ports": sidecars[number].ports or []}
+        scripts = [part.script for part in (*steps, *sidecars)] if name == "place-scripts" else []
+        return _container(name, added_context(pod, flags, scripts))
+
+    unknown = tuple(
+        place.name
+        for group in (inits, containers)
+        for place in group
+        if (place.role == "step" and (steps[place.number].ref is not None or _is_hidden(steps[place.number])))
+        or (place.role == "sidecar" and _is_hidden(sidecars[place.number]))
+    )
+    made = [[container(place.name, place.role, place.number) for place in group] for group in (inits, containers)]
+    volumes = [*map(_volume, (*(spec.volumes or ()), *(pod.volumes or ())))]
+    added = frozenset(place.name for group in (inits, containers) for place in group if place.role == "injected")
+    return SecuredPod(
+        {
+            "securityContext": pod.security_context or {},
+            "initContainers": made[0],
+            "containers": made[1],
+            "volumes": volumes,
+            "hostNetwork": pod.host_network,
+            **({} if pod.host_users is None else {"hostUsers": pod.host_users}),
+        },
+        added,
+        unknown,
+    )
 
 
-def _breaches(names: Sequence[str]) -> list[str]:
-    word = "containers" if len(names) > 1 else "container"
-    quoted = ", ".join(f'"{name}"' for name in names)
-    who = f"{word} {quoted}"
-    profiles = '"RuntimeDefault" or "Localhost"'
-    return [
-        f"allowPrivilegeEscalation != false ({who} must set securityContext.allowPrivilegeEscalation=false)",
-        f'unrestricted capabilities ({who} must set securityContext.capabilities.drop=["ALL"])',
-        f"runAsNonRoot != true (pod or {who} must set securityContext.runAsNonRoot=true)",
-        f"seccompProfile (pod or {who} must set securityContext.seccompProfile.type to {profiles})",
-    ]
+def assistant_pod(template: PodTemplate | None, flags: Flags) -> SecuredPod:
+    """Return the pod of an affinity assistant. Source: reconciler/pipelinerun/affinity_assistant.go."""
+    pod = template or PodTemplate()
+    own = [_container("affinity-assistant", added_context(pod, flags))]
+    spec = {"securityContext": pod.security_context or {}, "initContainers": [], "containers": own}
+    return SecuredPod(spec, frozenset({"affinity-assistant"}))
+
+
+def added_context(template: PodTemplate, flags: Flags, scripts: Sequence[str] = ()) -> Raw | None:
+    """Return the security context of a container that Tekton adds. ``scripts``: those that it puts in place."""
+    if not flags.security_context:
+        return None
+    if scripts:
+        return WINDOWS if any(script.startswith("#!win") for script in scripts) else LINUX
+    return WINDOWS if (template.node_selector or {}).get("kubernetes.io/os") == "windows" else LINUX
+
+
+def step_context(step: Step, template: Step | None) -> Raw | None:
+    """Return a step's security context with what the step template adds, field by field; lists are the step's.
+
+    Source: v1/merge.go MergeStepsWithStepTemplate.
+    """
+    under = template.security_context if template is not None else None
+    if not under or not isinstance(under, Mapping):
+        return _mapping(step.security_context)
+    return _merged(_mapping(step.security_context) or {}, under)
+
+
+def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int) -> Refusal | None:
+    """What the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
+    if namespace is None or not enforces(namespace):
+        return None
+    found = violations(pod, namespace, minor)
+    if not found:
+        return None
+    level = standard_of(namespace.metadata.labels).enforce
+    text = f'violates PodSecurity "{level}": {detail(found)}'
+    source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
+    return forbidden_object("pods", name, (Finding(text, RULE, source=source),))
+
+
+def violations(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Violation, ...]:
+    """Return what the pod does against the level that the namespace enforces."""
+    level = standard_of(namespace.metadata.labels).enforce
+    return levels.violations(level, {"metadata": {}, "spec": pod.spec}, minor)
+
+
+def _is_hidden(part: Step | Sidecar) -> bool:
+    return _HIDDEN in (_mapping(part.security_context) or {})
+
+
+def _container(name: str, context: Any) -> dict[str, Any]:
+    return {"name": name, "securityContext": _mapping(context) or {}}
+
+
+def _mapping(value: Any) -> Raw | None:
+    return value if isinstance(value, Mapping) else None
+
+
+def _merged(over: Raw, under: Raw) -> dict[str, Any]:
+    result = {**under, **over}
+    for key, value in over.items():
+        if isinstance(value, Mapping) and isinstance(under.get(key), Mapping):
+            result[key] = _merged(value, under[key])
+    return result
+
+
+def _volume(volume: Volume) -> Raw:
+    return dict(_fields(volume))
+
+
+def _fields(volume: Volume) -> Iterator[tuple[str, Any]]:
+    for field, name in zip(volume.__struct_fields__, volume.__struct_encode_fields__, strict=True):
+        value = getattr(volume, field)
+        if value is not None:
+            yield name, value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -23,8 +23,9 @@ from kubectl_kres.tekton.base.naming import pod_name
 from kubectl_kres.tekton.base.result import Built, Fields, Gap, fields_below
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.pod_build import pods
-from kubectl_kres.tekton.controller.pod_security import enforces, is_bare, refusal
+from kubectl_kres.tekton.controller.pod_security import SecuredPod, enforces, refusal, secured_pod
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, remarks, task_of, without_actions, without_task
+from kubectl_kres.tekton.controller.workspace_claims import ClaimAnswer, admitted, claims_of, task_problem
 from kubectl_kres.tekton.resources.virtual_limitrange import Virtual, virtuals
 from kubectl_kres.tekton.validation import webhook
 
@@ -117,12 +118,13 @@ def task_run(
     fields: Fields | None = None,
     journal: bool = True,
     counted: bool = False,
+    existing: Collection[str] = (),
 ) -> tuple[RunResult, ...] | Gap:
     """Every way in which the run can go, or what is missing to tell.
 
     task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
-    steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. A run that has a pod
-    is answered as if the pod were made now.
+    steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. existing: names of
+    claims that are there. A run that has a pod is answered as if the pod were made now.
     """
     result = task if task is not None else task_of(run, world.lookups)
     if isinstance(result, Gap):
@@ -134,16 +136,43 @@ def task_run(
     config = msgspec.structs.replace(world.config, flags=flags)
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     version = world.server.version
-    answers = pods(run, result.spec, result.origin, world.virtuals, config, version, fields=own, journal=journal)
+    refusals = () if counted else claim_refusals(run, world, existing)
+    before = [refusal.problem for refusal in refusals]
+    spec, origin = result.spec, result.origin
+    answers = pods(run, spec, origin, world.virtuals, config, version, fields=own, journal=journal, before=before)
+    if before and answers[0] is before[0]:
+        return tuple(RunResult(None, refusal.outcome, refusal.problem) for refusal in refusals)
     template = merged(run.spec.pod_template, config.pod_template)
     if isinstance(answers[0], Built):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
     assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
-    bare = is_bare(result.spec, template) and not flags.security_context
-    if not bare and enforces(world.namespace):
-        text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
+    secured = secured_pod(run, result.spec, template, flags, version) if enforces(world.namespace) else None
+    if secured is not None and secured.unknown:
+        text = f"what the security contexts of {', '.join(secured.unknown)} say is not known: taken as sound"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
-    return distinct(_results(run, answers, assumed, world, bare=bare, journal=journal, counted=counted))
+    return distinct(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
+
+
+class ClaimRefusal(Struct, frozen=True):
+    """The server's answer to a claim of a workspace, and the condition that a run has for it."""
+
+    claim: ClaimAnswer
+    outcome: Outcome
+    problem: Problem
+
+
+def claim_refusals(run: TaskRun, world: RunWorld, existing: Collection[str] = ()) -> tuple[ClaimRefusal, ...]:
+    """Return what refuses a claim of the run's workspaces; none where all of them are made, or are there.
+
+    They are made in the order of the workspaces, before the pod. Source: reconciler/taskrun/taskrun.go reconcile.
+    """
+    version = world.config.version
+    return tuple(
+        ClaimRefusal(answer, outcome, task_problem(run, answer, outcome.refusal, version))
+        for answer in admitted(claims_of(run, existing), world.policies, world.server)
+        for outcome in answer.outcomes
+        if outcome.refusal is not None
+    )
 
 
 def alone(task: Task) -> TaskRun:
@@ -177,8 +206,8 @@ def _results(
     answers: tuple[Built, ...] | tuple[Problem, ...],
     assumed: Journal,
     world: RunWorld,
+    secured: SecuredPod | None,
     *,
-    bare: bool,
     journal: bool,
     counted: bool,
 ) -> Iterator[RunResult]:
@@ -186,10 +215,11 @@ def _results(
         if isinstance(answer, Problem):
             yield RunResult(problem=answer, journal=assumed)
             continue
-        insecure = refusal(answer.pod, world.namespace) if bare else None
+        name, minor = answer.pod.metadata.name, world.server.version[1]
+        insecure = refusal(secured, name, world.namespace, minor) if secured is not None else None
         for outcome in _tried(run, answer, world, journal=journal, counted=counted):
             text = outcome
-            if insecure is not None and _passed_limits(outcome):
+            if insecure is not None and passed_limits(outcome):
                 text = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
             problem = None
             if text.refusal is not None:
@@ -217,6 +247,6 @@ def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, count
         yield msgspec.structs.replace(outcome, refusal=msgspec.structs.replace(refusal, message=message))
 
 
-def _passed_limits(outcome: Outcome) -> bool:
-    """Whether the pod got as far as the quotas, which are asked after Pod Security."""
+def passed_limits(outcome: Outcome) -> bool:
+    """Return whether the pod got as far as the quotas, which are asked after Pod Security."""
     return outcome.refusal is None or outcome.refusal.findings[0].rule.startswith("quota/")

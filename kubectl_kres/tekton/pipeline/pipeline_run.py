@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -17,8 +17,10 @@ from kubectl_kres.tekton.controller.resolve import (
     without_pipeline,
     without_pipeline_task,
 )
-from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run
-from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant, assistants
+from kubectl_kres.tekton.controller.taskrun import ClaimRefusal, RunResult, RunWorld, task_run
+from kubectl_kres.tekton.controller.workspace_claims import WorkspaceClaim, claims_of, pipeline_problem, set_problem
+from kubectl_kres.tekton.controller.workspace_claims import refused as refused_claims
+from kubectl_kres.tekton.pipeline.affinity_assistant import PER_RUN, Assistant, assistants
 from kubectl_kres.tekton.pipeline.concurrent_tasks import Peak, peaks
 from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned, plan
 from kubectl_kres.tekton.pipeline.refused_runs import refused_runs
@@ -29,7 +31,9 @@ class PipelineAnswer(Struct, frozen=True):
     """results: by the name of the pipeline task; a task that cannot be told (``Planned.gap``) has none, and one of
     which a TaskRun is refused has that alone.
 
-    finished: tasks that are done or skipped, which ``peaks`` leaves out.
+    finished: tasks that are done or skipped, which ``peaks`` leaves out. claims: of workspaces, as far as the run
+    makes them itself. refusals: what refuses one of them, whichever is made first; the plan then has the problem of
+    one.
     """
 
     plan: Plan
@@ -37,15 +41,23 @@ class PipelineAnswer(Struct, frozen=True):
     peaks: tuple[Peak, ...] = ()
     assistants: tuple[Assistant, ...] = ()
     finished: frozenset[str] = frozenset()
+    claims: tuple[WorkspaceClaim, ...] = ()
+    refusals: tuple[ClaimRefusal, ...] = ()
 
 
 def pipeline_run(
-    run: PipelineRun, world: RunWorld, *, children: Mapping[str, TaskRun] | None = None, journal: bool = True
+    run: PipelineRun,
+    world: RunWorld,
+    *,
+    children: Mapping[str, TaskRun] | None = None,
+    journal: bool = True,
+    claims: Collection[str] = (),
+    pods: Collection[str] = (),
 ) -> PipelineAnswer | Gap:
     """The answer for each task as if nothing else ran, and what the tasks ask for together.
 
     children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
-    used. A plan with a problem has no results.
+    used. claims, pods: names of claims and pods that are there. A plan with a problem of its own has no results.
     """
     result = plan(run, world.lookups, world.config.timeout_minutes)
     if isinstance(result, Gap):
@@ -57,16 +69,49 @@ def pipeline_run(
     answers = {task.name: one_task(task, world, task_runs, journal=journal) for task in result.tasks}
     results = {name: answer for name, answer in answers.items() if answer}
     done = finished(run, result.tasks, task_runs)
-    extra = assistants(run, result.pipeline, world)
+    extra = assistants(run, result.pipeline, world, claims=claims, pods=pods)
     together = peaks(result, results, done)
     not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
-    return PipelineAnswer(result, results, together, extra, done)
+    own = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
+    if run.status.child_references:
+        # They are made before the first TaskRun.
+        own = tuple(structs.replace(claim, there=True) for claim in own)
+    refusals = (*_claim_refusals(run, own, world), *_set_refusals(run, extra))
+    if refusals:
+        result = structs.replace(result, problem=refusals[0].problem)
+    return PipelineAnswer(result, results, together, extra, done, own, refusals)
+
+
+def _claim_refusals(run: PipelineRun, claims: Sequence[WorkspaceClaim], world: RunWorld) -> tuple[ClaimRefusal, ...]:
+    """What refuses a claim of the run's workspaces, which are made before its first TaskRun.
+
+    Source: reconciler/pipelinerun/affinity_assistant.go createOrUpdateAffinityAssistantsAndPVCs.
+    """
+    if run.status.child_references or has_ended(run):
+        return ()
+    version = world.config.version
+    return tuple(
+        ClaimRefusal(answer, outcome, pipeline_problem(run, answer, outcome.refusal, version))
+        for answer in refused_claims(claims, world.policies, world.server)
+        for outcome in answer.outcomes
+        if outcome.refusal is not None
+    )
 
 
 def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
     origin = SpecOrigin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
+
+
+def _set_refusals(run: PipelineRun, made: Sequence[Assistant]) -> Iterator[ClaimRefusal]:
+    for assistant in made if not (run.status.child_references or has_ended(run)) else ():
+        for answer in assistant.claims:
+            for outcome in answer.outcomes:
+                refusal = outcome.refusal
+                problem = set_problem(run, assistant.name, refusal) if refusal is not None else None
+                if problem is not None:
+                    yield ClaimRefusal(answer, outcome, problem)
 
 
 def _lacks_params(run: PipelineRun, plan: Plan) -> Problem | None:

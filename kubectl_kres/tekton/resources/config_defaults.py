@@ -62,7 +62,7 @@ def apply(
     for place in places:
         if not place.empty and place.name not in INJECTED:
             continue
-        name = _entry_of(place, entries, order)
+        name = entry_of(place, entries, order)
         if name is None:
             continue
         entry = entries[name]
@@ -79,7 +79,8 @@ def apply(
         place.claims = entry.claims or ()
 
 
-def _entry_of(place: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
+def entry_of(place: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
+    """Return the name of the entry that a container gets; None: it gets none."""
     if _named(place, entries):
         return place.name
     for name in (*order, *(other for other in entries if other.startswith(PREFIX) and other not in order)):

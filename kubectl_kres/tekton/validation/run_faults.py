@@ -9,16 +9,20 @@ from kubectl_kres.model.tekton import Breakpoints, PipelineRunSpec, PipelineTask
 from kubectl_kres.tekton.base.duration import go_text, seconds
 from kubectl_kres.tekton.validation.webhook_error import WebhookError
 
-_STATUS = ("TaskRunCancelled", "TaskRunPending")
+_CANCELLED, HELD_TASK_RUN = "TaskRunCancelled", "TaskRunPending"
 _TIMEOUT = "tekton/timeout"
 
 
-def task_run_faults(spec: TaskRunSpec, *, beta: bool = False) -> Iterator[WebhookError]:
-    """``beta``: retries are not looked at. Source: v1/taskrun_validation.go TaskRunSpec.Validate, validateDebug."""
+def task_run_faults(spec: TaskRunSpec, *, beta: bool = False, held: bool = True) -> Iterator[WebhookError]:
+    """``beta``: retries are not looked at. ``held``: a run may be held back.
+
+    Source: v1/taskrun_validation.go TaskRunSpec.Validate, validateDebug.
+    """
     if spec.debug is not None and spec.debug.breakpoints is not None:
         yield from _breakpoints(spec.debug.breakpoints)
-    if spec.status and spec.status not in _STATUS:
-        text = f"invalid value: {spec.status} should be {' or '.join(_STATUS)}"
+    known = (_CANCELLED, HELD_TASK_RUN) if held else (_CANCELLED,)
+    if spec.status and spec.status not in known:
+        text = f"invalid value: {spec.status} should be {' or '.join(known)}"
         yield WebhookError(text, "spec.status", "tekton/run-status")
     if spec.retries < 0 and not beta:
         yield WebhookError(f"invalid value: {spec.retries} should be >= 0", "spec.retries", "tekton/retries")

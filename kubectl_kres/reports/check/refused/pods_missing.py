@@ -22,9 +22,9 @@ def find(scene: Scene) -> Iterator[Broken]:
         verdict = scene.verdict(judged)
         if verdict.missing and is_negative(verdict):
             yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged))
-    # A run of the cluster makes TaskRuns, which are judged themselves.
-    for run in scene.pipelines if scene.of_files else ():
-        if is_negative(run.verdict):
+    # A run of the cluster makes TaskRuns, which are judged themselves, unless it lacks what comes before them.
+    for run in scene.pipelines:
+        if is_negative(run.verdict) and (scene.of_files or run.lacks_objects):
             yield _broken(run.subject, run.verdict, run.verdict.missing or 1, next(iter(run.remedies), None))
 
 
