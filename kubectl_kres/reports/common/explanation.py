@@ -14,6 +14,7 @@ from kubectl_kres.reports.common.nodes import NodeRoom
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.system_parts import PoolTrail, TektonPart
 from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Store
@@ -131,7 +132,9 @@ def reply(text: str) -> str:
 
 
 class Fact(Record, frozen=True):
-    """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
+    """Something the cluster says: an event, a condition, a container state. ``time``: when last, ``first``: since when
+    it says so, where that is another moment; both RFC 3339, may be empty.
+    """
 
     ORDERED: ClassVar[bool] = False
 
@@ -140,6 +143,7 @@ class Fact(Record, frozen=True):
     source: Source
     time: str = ""
     count: int = 1
+    first: str = ""
 
     def steady(self) -> tuple[Any, ...]:
         """The same said again, about another try, is the same."""
@@ -259,6 +263,7 @@ class Explanation(Record, frozen=True):
     ``spare`` then says what a further pod lacks. ``note``: what else is to be said of that: why there is nothing to
     change, or what was probably meant.
     ``state``: what matters of how the object fares: a reason why it does not run, that it is suspended or paused.
+    ``run_state``: whether what is wanted runs, and why it does not; absent for what does not exist yet.
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
@@ -297,6 +302,7 @@ class Explanation(Record, frozen=True):
     spare: tuple[Spare, ...] = ()
     state: str = ""
     autoscaled: Autoscaled | None = None
+    run_state: RunState | None = None
 
 
 def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:

@@ -20,6 +20,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Edit, Remedy
+from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Severity
 from kubectl_kres.store.coverage import Need
@@ -185,6 +186,9 @@ class System:
 
     def facts(self, item: Any) -> tuple[Fact, ...] | None:
         """What one of its objects says of itself; None for any other."""
+
+    def run_state(self, store: Store, item: Any, now: str) -> RunState | None:
+        """How one of its objects fares; None for any other."""
 
     def concerns(self, item: Any, namespace: str) -> bool:
         """Whether one of its objects that stand in no namespace decides about pods of this one."""

@@ -19,6 +19,7 @@ from kubectl_kres.reports.common.explanation import Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
@@ -27,6 +28,7 @@ from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature
 from kubectl_kres.reports.pod.values import names_of
+from kubectl_kres.reports.run_state.object_state import object_state
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -36,7 +38,8 @@ class Outline(Record, frozen=True):
 
     ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
     ``names``: of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares,
-    as ``reports.pod.condition`` has it; ``live``: it is a pod that exists, ``ended``: a run that has.
+    as ``reports.pod.events`` has it; ``run_state``: the same as a word with its reason, absent for what does not exist.
+    ``live``: it is a pod that exists, ``ended``: a run that has.
     """
 
     subject: ObjectRef
@@ -51,6 +54,7 @@ class Outline(Record, frozen=True):
     state: str = ""
     live: bool = False
     ended: bool = False
+    run_state: RunState | None = None
 
 
 class Outlines:
@@ -77,7 +81,10 @@ class Outlines:
         else:
             unseen = unseen_of(self._store, subject)
             outline = _seeing(self._any(subject, unseen), unseen)
-        return structs.replace(outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored))
+        run_state = object_state(self._store, ref, self._ask.now, outline.verdict) if stored is not None else None
+        return structs.replace(
+            outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored), run_state=run_state
+        )
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Of a live pod that no run made."""
