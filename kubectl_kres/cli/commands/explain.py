@@ -37,10 +37,12 @@ from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
+from kubectl_kres.reports.common.run_state import is_held_up
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
+from kubectl_kres.reports.run_state.reached import is_ready, is_there
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -195,11 +197,15 @@ class ExplainPage(Page):
                 continue
             yield answered
             verdict = result.verdict
+            state = getattr(result, "run_state", None)
             refused = verdict is not None and is_negative(verdict)
             conflicts = verdict is None and self._conflicts(result)
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=result.complete)
-            negative = self.options.exit_code and (refused or conflicts)
+                replicas = getattr(result, "replicas", None)
+                tally.meets("exist", is_there(verdict, state, replicas), complete=result.complete)
+                tally.meets("ready", is_ready(verdict, state, replicas), complete=result.complete)
+            negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
             tally.answered(result.unseen, complete=result.complete, negative=negative)
             if not turn.many and self._whole:
                 tally.shows(result.unseen)

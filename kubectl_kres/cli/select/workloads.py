@@ -411,7 +411,26 @@ def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) ->
             )
             along = kind.kind in _READ_ALONG and not space
             complete(source, subjects, wants, scope=space, listed=True, along=along)
+            source.fill(state_needs(source.store, subjects))
             yield Found(subjects, listed=True, unseen=unseen)
+
+
+#: So many namespaces are read one by one; more of them at once.
+_SEVERAL = 20
+
+
+def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[Need, ...]:
+    """What tells how listed workloads fare of which the status does not say that all is well; none if all is."""
+    from kubectl_kres.reports.run_state.object_state import reads_of_list
+
+    wanted: dict[Need, None] = {}
+    for subject in subjects:
+        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+        if isinstance(item, Workload):
+            wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
+    if len({need.namespace for need in wanted}) > _SEVERAL:
+        wanted = {Need(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted}
+    return tuple(need for need in wanted if store.wants(need))
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:

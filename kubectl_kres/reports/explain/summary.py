@@ -83,7 +83,11 @@ class Outlines:
             outline = _seeing(self._any(subject, unseen), unseen)
         run_state = object_state(self._store, ref, self._ask.now, outline.verdict) if stored is not None else None
         return structs.replace(
-            outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored), run_state=run_state
+            outline,
+            subject=ref,
+            ready=ready_of(ref.kind, stored),
+            state=state_of(ref.kind, stored),
+            run_state=run_state,
         )
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:

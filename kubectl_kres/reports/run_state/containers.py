@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import ContainerState, ContainerStatus, Pod, StateTerminated, StateWaiting
 from kubectl_kres.reports.common.run_state import RECENT, Reason, RunState, is_new
@@ -68,9 +70,11 @@ def _trouble(pod: Pod, status: ContainerStatus, role: str, now: str) -> RunState
     last = before.terminated
     if last is None or not (last.reason == _KILLED or (last.exit_code and status.restart_count >= _MANY)):
         return None
-    if status.ready is not False and not is_new(last.finished_at, now, RECENT):
-        return None
-    return _ended(pod, status, who, last)
+    trouble = _ended(pod, status, who, last)
+    if status.ready is False:
+        return trouble
+    # It is ready: it runs, and is said to have been killed as long as the kubelet remembers it.
+    return structs.replace(trouble, word="runs") if is_new(last.finished_at, now, RECENT) else None
 
 
 def _waiting(

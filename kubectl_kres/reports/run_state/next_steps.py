@@ -33,9 +33,7 @@ def _create(state: RunState, namespace: str) -> str:
 def _unbound(state: RunState, namespace: str) -> str:
     claim = f"PersistentVolumeClaim {state.object.name}" if state.object is not None else "its PersistentVolumeClaims"
     name = f"/{state.object.name}" if state.object is not None else ""
-    return (
-        f"let {claim} bind: its StorageClass, or a PersistentVolume that fits (kubectl describe pvc{name} -n {namespace})"
-    )
+    return f"let {claim} bind: its StorageClass, or a PersistentVolume that fits (kubectl describe pvc{name} -n {namespace})"
 
 
 def _gate(state: RunState, namespace: str) -> str:

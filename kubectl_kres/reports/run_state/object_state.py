@@ -14,7 +14,7 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.explanation import Fact, Verdict
 from kubectl_kres.reports.common.owned import controller, events_about, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
-from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of
+from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.run_state import NEGATIVE, RunState, worst
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.events import refused_since
@@ -41,6 +41,8 @@ def object_state(
         return state
     if isinstance(item, Pod) or (state is not None and state.word in {"off", "ended"}):
         return state
+    if state is None and ref.kind == "CronJob":
+        return None
     return _refused(state, verdict, facts, ref)
 
 
@@ -176,11 +178,6 @@ def _claims(store: Store, pod: Pod) -> Iterator[str]:
 
 
 _VOLUME = "persistentVolumeClaim"
-
-
-def replicas_ready(state: RunState | None, replicas: Replicas | None) -> bool:
-    """Whether all that is wanted of an object exists and is ready."""
-    return state is not None and state.word == "runs" and (replicas is None or not replicas.missing)
 
 
 def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[Need, ...]:

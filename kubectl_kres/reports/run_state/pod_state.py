@@ -9,9 +9,9 @@ from msgspec import structs
 from kubectl_kres.model.pod import READY, Pod
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.run_state import START_GRACE, RunState, is_new, worst
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.common.run_state import START_GRACE, RunState, is_new, worst
 from kubectl_kres.reports.run_state.scheduling import without_node
 
 #: Events that say why a pod on a node does not start, of which the last is what holds it up.
@@ -25,7 +25,7 @@ _GATES_NOT_READY = "ReadinessGatesNotReady"
 def pod_state(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
     """``events``: those about the pod, where they were read. ``now``: RFC 3339; empty: nothing counts as new."""
     state = _pod_state(pod, now, events)
-    if state.word in {"runs", "ended"}:
+    if state.word in {"runs", "ended"} and not state.reason:
         return state
     return with_next_step(structs.replace(state, pod=pod.metadata.name), pod.metadata.namespace)
 
@@ -44,12 +44,13 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     if not pod.spec.node_name and status.phase in {"", "Pending"}:
         return without_node(pod, now)
     trouble = worst(troubles(pod, now))
-    if trouble is not None:
+    if trouble is not None and trouble.word != "runs":
         return trouble
     unready = next((item for item in status.conditions or () if item.type == READY), None)
     statuses = status.container_statuses or ()
     if statuses and all(item.state is not None and item.state.running is not None for item in statuses):
-        return _running(pod, now)
+        running = _running(pod, now)
+        return trouble if trouble is not None and running.word == "runs" else running
     if status.phase == "Running" and not statuses:
         # Snapshots of old, and pods of tests, say no more than that it runs.
         return RunState("runs")

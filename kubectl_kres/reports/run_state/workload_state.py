@@ -13,8 +13,8 @@ from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.common.run_state import Reason, RunState, is_new, rank, worst
+from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import queue_of
 
 #: Kinds that say of how many pods they want how many are ready.
@@ -62,7 +62,9 @@ def _suspended(kind: str, workload: Workload) -> RunState:
         return RunState("waits", "Queue", since, by="Kueue", detail=detail)
     if owner[0] and kind == "Job":
         ref = ObjectRef(*owner, workload.metadata.namespace)
-        step = f"it is {owner[0]} {owner[1]} that suspends it: kubectl get {owner[0].lower()} {owner[1]} -o yaml shows why"
+        step = (
+            f"it is {owner[0]} {owner[1]} that suspends it: kubectl get {owner[0].lower()} {owner[1]} -o yaml shows why"
+        )
         return RunState("off", "Suspended", since, object=ref, by=str(ref), detail=f"suspended{of_owner}", next=step)
     return _off(workload, "Suspended", "spec.suspend", "suspended")
 
@@ -101,7 +103,8 @@ def workload_state(
     if replicas is None:
         return worst(state for _, state in states)
     state = _of_pods(states, replicas) if pods is not None else None
-    counted = _by_counts(kind, workload, replicas, now)
+    known = sum(state.word == "runs" for _, state in states)
+    counted = _by_counts(kind, workload, replicas, now, known)
     if state is None or (counted is not None and rank(counted) < rank(state)):
         state = counted
     if state is None:
@@ -134,15 +137,19 @@ def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunSta
 
 def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
     """The worst of its pods, with how many are like it."""
-    state = worst(state for _, state in states)
+    # One that says why a pod was killed stands for those that run and say nothing.
+    state = worst(sorted((state for _, state in states), key=lambda state: not state.reason))
     if state is None:
         return None
     alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)
     return structs.replace(state, pods=min(alike, max(replicas.wanted, 1)))
 
 
-def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str) -> RunState | None:
-    """What the counts of the status say: pods that are missing, and pods that are not ready."""
+def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, known: int) -> RunState | None:
+    """What the counts of the status say: pods that are missing, and pods that are not ready.
+
+    ``known``: how many pods are known to run, which a status may not count yet.
+    """
     since = _since(workload)
     if replicas.missing and not replicas.resting:
         if is_new(since, now):
@@ -153,7 +160,7 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str) -> R
         return RunState("runs") if not replicas.missing else None
     if kind not in _COUNTING or not replicas.wanted:
         return None
-    lacks = replicas.wanted - ready_pods(kind, workload)
+    lacks = replicas.wanted - max(known, ready_pods(kind, workload))
     if lacks <= 0:
         return RunState("runs")
     if is_new(since, now):

@@ -22,6 +22,7 @@ from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanati
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import judged, of_tasks
 from kubectl_kres.reports.tekton.run_facts import SETTLING, moment_of, run_facts, tekton_remarks
+from kubectl_kres.reports.tekton.run_state import run_state
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
@@ -73,6 +74,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         unseen,
         ".".join(map(str, world.config.version or ())),
         not any(unseen.required for unseen in unseen),
+        run_state(store, run, ask.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
     )
 
 

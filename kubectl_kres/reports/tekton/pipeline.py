@@ -13,6 +13,7 @@ from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.tekton.base.result import Gap
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
@@ -75,7 +76,8 @@ class PipelineExplanation(Record, frozen=True):
     for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
 
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
-    succeeded or failed, so that nothing of it is made any more. With ``-c`` there is that task alone.
+    succeeded or failed, so that nothing of it is made any more. ``run_state``: whether it runs, and why it does not;
+    absent of a file. With ``-c`` there is that task alone.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"seconds_left"})
@@ -96,6 +98,7 @@ class PipelineExplanation(Record, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     version: str = ""
     complete: bool = True
+    run_state: RunState | None = None
 
 
 def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:

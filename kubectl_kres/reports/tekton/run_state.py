@@ -61,7 +61,7 @@ def _of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
     runs = [store.get("TaskRun", name, space) for name in names]
     states = [run_state(store, item, now) for item in runs if isinstance(item, TaskRun)]
     held_up = worst(state for state in states if state.word in {"waits", "starting"})
-    if held_up is None or any(state.word == "runs" for state in states) and held_up.word == "starting":
+    if held_up is None or (any(state.word == "runs" for state in states) and held_up.word == "starting"):
         return RunState("runs")
     return held_up
 
