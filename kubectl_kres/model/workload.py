@@ -104,8 +104,8 @@ class JobReference(Base, frozen=True):
 class WorkloadStatus(Base, frozen=True):
     """Counts and conditions as the controllers write them.
 
-    active: how many pods of a Job run; of a CronJob the Jobs that run. ready: how many of a Job's pods are ready; absent:
-    its controller does not say.
+    active: how many pods of a Job run; of a CronJob the Jobs that run. ready: how many pods of a Job are ready;
+    absent: its controller does not say.
     """
 
     replicas: int = 0

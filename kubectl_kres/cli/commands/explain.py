@@ -42,7 +42,6 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.reports.run_state.reached import is_ready, is_there
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.render.verdict import listed
     from kubectl_kres.reports.changes.together import Together
+    from kubectl_kres.reports.common.run_state import RunState
     from kubectl_kres.reports.explain.summary import Outline, Outlines
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 
@@ -202,13 +202,20 @@ class ExplainPage(Page):
             conflicts = verdict is None and self._conflicts(result)
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=result.complete)
-                replicas = getattr(result, "replicas", None)
-                tally.meets("exist", is_there(verdict, state, replicas), complete=result.complete)
-                tally.meets("ready", is_ready(verdict, state, replicas), complete=result.complete)
+                if self.options.until:
+                    self._reached(tally, result, state)
             negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
             tally.answered(result.unseen, complete=result.complete, negative=negative)
             if not turn.many and self._whole:
                 tally.shows(result.unseen)
+
+    def _reached(self, tally: Tally, result: Any, state: RunState | None) -> None:
+        """Whether its pods exist and are ready, which ``--until`` may wait for."""
+        from kubectl_kres.reports.run_state.reached import is_ready, is_there
+
+        for word, reached in (("exist", is_there), ("ready", is_ready)):
+            yes = reached(result.verdict, state, getattr(result, "replicas", None))
+            tally.meets(word, yes, complete=result.complete)
 
     @property
     def _whole(self) -> bool:

@@ -9,7 +9,6 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.arguments import NamedObjects, asked, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.model.admitting import is_parameter
@@ -219,6 +218,7 @@ def _from_files(
 
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:
+    from kubectl_kres.cli.args.selector import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
 
     fits = labels_match(selector)
@@ -256,6 +256,8 @@ def _nothing(given: Input, options: Options) -> UsageError:
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
     """The pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the input."""
+    from kubectl_kres.cli.args.selector import labels_match
+
     fits = labels_match(selector)
     subjects: list[Subject] = []
     given.mistyped.clear()
@@ -288,6 +290,8 @@ def _defined(definition: Manifest) -> tuple[str, str]:
 
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
+    from kubectl_kres.cli.args.selector import labels_match
+
     fits = labels_match(selector)
     raws = {
         (manifest.kind, manifest.namespace, manifest.ref.name): manifest.raw
@@ -421,7 +425,7 @@ _SEVERAL = 20
 
 def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[Need, ...]:
     """What tells how listed workloads fare of which the status does not say that all is well; none if all is."""
-    from kubectl_kres.reports.run_state.object_state import reads_of_list
+    from kubectl_kres.reports.explain.object_state import reads_of_list
 
     wanted: dict[Need, None] = {}
     for subject in subjects:
@@ -448,6 +452,8 @@ def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
     whole = Need(need.kind, need.namespace)
     if not source.store.covered(whole).known:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
+    from kubectl_kres.cli.args.selector import fields_match, labels_match
+
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
     yield [
         item

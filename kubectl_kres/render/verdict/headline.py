@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.run_state import beside, said
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
@@ -62,10 +61,12 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
     if seen and tone == "good":
         tone = "warn"
     state = explanation.run_state
-    text = f"{beside(state)}: {explanation.subject.full}" if word in CALM else f": {explanation.subject.full}"
+    text = f": {explanation.subject.full}"
     if word in CALM and state is not None and state.word not in {"runs", "ended"}:
+        from kubectl_kres.render.verdict.run_state import beside, said
+
         tone = _STATE_TONES.get(state.word, tone)
-        text += f": {said(state)}" if said(state) else ""
+        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state)}"
     if word == "admitted":
         text += _admitted(explanation)
     else:

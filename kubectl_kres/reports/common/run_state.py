@@ -66,8 +66,8 @@ class RunState(Record, frozen=True):
     """How an object fares. ``reason``: why it is that word; empty for what runs as usual.
 
     ``since``: since when (RFC 3339, empty where nothing says it). ``pods`` of ``of``: how many of the wanted pods are
-    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: a pod that is in
-    this state. ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``:
+    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of
+    them. ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``:
     the cluster's own words. ``detail``: what they come to in a few words, where that is more than the reason says.
     ``next``: what to do next.
     """

@@ -39,9 +39,9 @@ from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
 from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
+from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring, state_of
-from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.pod_claims import added, with_claims
@@ -54,7 +54,6 @@ from kubectl_kres.reports.remedies.words import NOTHING, told
 from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template
-from kubectl_kres.reports.run_state.object_state import object_state
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
@@ -540,7 +539,16 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
     added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
-    return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
+    return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)
+
+
+def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
+    """What is supposed about feature gates: nothing of a pod that uses no field of theirs."""
+    if pod.spec.resources is None and not pod.spec.init_containers:
+        return ()
+    from kubectl_kres.reports.pod.feature_gates import gates
+
+    return gates(pod, server)
 
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:

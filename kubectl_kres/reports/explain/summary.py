@@ -23,12 +23,12 @@ from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
+from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import ready_of, state_of
 from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature
 from kubectl_kres.reports.pod.values import names_of
-from kubectl_kres.reports.run_state.object_state import object_state
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

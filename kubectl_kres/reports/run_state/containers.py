@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import structs
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import ContainerState, ContainerStatus, Pod, StateTerminated, StateWaiting
+from kubectl_kres.model.pod import Container, ContainerState, ContainerStatus, Pod, StateTerminated, StateWaiting
 from kubectl_kres.reports.common.run_state import RECENT, Reason, RunState, is_new
 
 #: Why a container waits whose image does not come. Source: kubelet images/types.go.
@@ -121,7 +121,7 @@ def memory_limit(pod: Pod, status: ContainerStatus) -> str:
 
 
 def _image_of(pod: Pod, name: str) -> str:
-    containers: Iterable = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    containers: Iterable[Container] = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     return next((container.image for container in containers if container.name == name), "")
 
 

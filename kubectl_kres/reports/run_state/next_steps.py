@@ -10,8 +10,8 @@ from kubectl_kres.reports.common.run_state import RunState
 
 #: Who removes the scheduling gates and suspensions of these, and how to see what it thinks.
 _QUEUES: Mapping[str, str] = {
-    "Kueue": "Kueue lets it go on when its queue admits it: kubectl get workloads.kueue.x-k8s.io -n {namespace} says why "
-    "it does not yet",
+    "Kueue": "Kueue lets it go on when its queue admits it: kubectl get workloads.kueue.x-k8s.io -n {namespace} says "
+    "why it does not yet",
     "AAQ": "the Application Aware Quota controller removes the gate when an ApplicationAwareResourceQuota has room: "
     "kubectl get applicationawareresourcequotas -n {namespace}",
 }
@@ -33,7 +33,8 @@ def _create(state: RunState, namespace: str) -> str:
 def _unbound(state: RunState, namespace: str) -> str:
     claim = f"PersistentVolumeClaim {state.object.name}" if state.object is not None else "its PersistentVolumeClaims"
     name = f"/{state.object.name}" if state.object is not None else ""
-    return f"let {claim} bind: its StorageClass, or a PersistentVolume that fits (kubectl describe pvc{name} -n {namespace})"
+    see = f"kubectl describe pvc{name} -n {namespace}"
+    return f"let {claim} bind: its StorageClass, or a PersistentVolume that fits ({see})"
 
 
 def _gate(state: RunState, namespace: str) -> str:
@@ -101,8 +102,8 @@ _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
     "MissingSecret": _create,
     "MissingServiceAccount": _create,
     "AffinityAssistant": _say(
-        "the pod has to run beside its affinity assistant: let that StatefulSet's pod come, or set the coschedule flag of "
-        "Tekton's feature-flags to disabled"
+        "the pod has to run beside its affinity assistant: let that StatefulSet's pod come, or set the coschedule flag "
+        "of Tekton's feature-flags to disabled"
     ),
     "NotCreated": _say("wait for its controller; kubectl describe shows its last try"),
     "NotReady": _not_ready,

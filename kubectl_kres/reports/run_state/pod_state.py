@@ -16,7 +16,8 @@ from kubectl_kres.reports.run_state.scheduling import without_node
 
 #: Events that say why a pod on a node does not start, of which the last is what holds it up.
 _HOLDING = frozenset({
-    *("FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "FailedPrepareDynamicResources"),
+    *("FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox"),
+    "FailedPrepareDynamicResources",
 })  # fmt: skip
 #: The reason of a pod whose readiness gates are not met.
 _GATES_NOT_READY = "ReadinessGatesNotReady"

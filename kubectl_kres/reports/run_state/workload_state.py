@@ -14,6 +14,7 @@ from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.run_state import Reason, RunState, is_new, rank, worst
+from kubectl_kres.reports.run_state.containers import troubles
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import queue_of
 
@@ -96,7 +97,7 @@ def workload_state(
     ended = _ended(kind, workload)
     states = [(pod, state) for pod, state in pods or () if state.word != "ended"]
     if ended is not None:
-        return with_next_step(_with_pods(ended, kind, pods or ()), workload.metadata.namespace)
+        return with_next_step(_with_pods(ended, pods or ()), workload.metadata.namespace)
     off = off_state(kind, workload)
     if off is not None:
         return off
@@ -113,13 +114,10 @@ def workload_state(
     return with_next_step(state, workload.metadata.namespace)
 
 
-def _with_pods(ended: RunState, kind: str, pods: Iterable[tuple[Pod, RunState]]) -> RunState:
+def _with_pods(ended: RunState, pods: Iterable[tuple[Pod, RunState]]) -> RunState:
     """A Job that failed, with what killed its pods where that was memory."""
-    del kind
     if ended.word != "fails":
         return ended
-    from kubectl_kres.reports.run_state.containers import troubles
-
     killed = (trouble for pod, _ in pods for trouble in troubles(pod, "") if trouble.reason == "OOMKilled")
     first = next(killed, None)
     return structs.replace(first, message=ended.message) if first is not None else ended

@@ -10,10 +10,10 @@ from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.run_state import RunState, is_new, worst
+from kubectl_kres.reports.common.run_state import Reason, RunState, is_new, worst
+from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.run_state.object_state import state_of_pod
 from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
 from kubectl_kres.reports.tekton.run_facts import condition_of
 from kubectl_kres.store.store import Store
@@ -41,7 +41,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
     if run.spec.status in {"TaskRunPending", "PipelineRunPending"}:
         queue = queue_of(run.metadata.labels)
         detail = f"spec.status is {run.spec.status}" + (f", queue {queue}" if queue else "")
-        reason = "TaskRunPending" if isinstance(run, TaskRun) else "PipelineRunPending"
+        reason: Reason = "TaskRunPending" if isinstance(run, TaskRun) else "PipelineRunPending"
         return RunState("waits", reason, since, by="Kueue" if queue else "", detail=detail)
     if condition is None:
         if is_new(made, now):

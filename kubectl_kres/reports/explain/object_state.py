@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import ContainerState, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.explanation import Fact, Verdict
 from kubectl_kres.reports.common.owned import controller, events_about, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
-from kubectl_kres.reports.common.run_state import NEGATIVE, RunState, worst
+from kubectl_kres.reports.common.run_state import RunState, worst
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.events import refused_since
-from kubectl_kres.reports.pod.needs import selector_text
+from kubectl_kres.reports.pod.needs import is_settled, selector_text
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.reports.run_state.containers import missing_object
-from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.run_state.pod_state import last_time, pod_state
-from kubectl_kres.reports.run_state.workload_state import is_calm, workload_state
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -36,28 +33,48 @@ def object_state(
     ``verdict``: of the same object: pods that are refused are waited for. ``facts``: what the cluster says of it.
     """
     item = store.get(ref.kind, ref.name, ref.namespace)
-    state = state_of_item(store, ref.kind, item, now)
-    if verdict is None or item is None or not is_negative(verdict) or (state is not None and state.word == "fails"):
-        return state
-    if isinstance(item, Pod) or (state is not None and state.word in {"off", "ended"}):
-        return state
-    if state is None and ref.kind == "CronJob":
+    if item is None:
         return None
-    return _refused(state, verdict, facts, ref)
+    refused = verdict is not None and is_negative(verdict) and not isinstance(item, Pod)
+    if verdict is not None and refused and isinstance(item, Workload) and ref.kind != "CronJob":
+        return _refused(store, item, verdict, facts, ref)
+    state = state_of_item(store, ref.kind, item, now)
+    if verdict is None or not refused or state is None or state.word in {"fails", "off", "ended"}:
+        return state
+    return _refused(store, item, verdict, facts, ref)
 
 
 def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | None:
     """The same without its verdict."""
     if isinstance(item, Pod):
-        return state_of_pod(store, item, now)
+        return RunState("runs") if _is_plain(item) else state_of_pod(store, item, now)
     if isinstance(item, Workload):
         return _of_workload(store, kind, item, now)
     states = (system.run_state(store, item, now) for system in systems())
     return next((state for state in states if state is not None), None)
 
 
+def _is_plain(pod: Pod) -> bool:
+    """Whether all of its containers run, are ready and have not been started before."""
+    statuses = pod.status.container_statuses
+    return (
+        bool(statuses)
+        and pod.status.phase == "Running"
+        and not (pod.status.conditions or pod.metadata.deletion_timestamp)
+        and all(
+            status.ready and status.last_state in _NO_STATE and status.state is not None and status.state.running
+            for status in statuses or ()
+        )
+    )
+
+
+_NO_STATE = (None, ContainerState())
+
+
 def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
     """With the events about it, as far as they were read."""
+    from kubectl_kres.reports.run_state.pod_state import pod_state
+
     namespace = pod.metadata.namespace
     state = pod_state(pod, now, events_about(store, namespace, ("Pod", pod.metadata.name)))
     if state.reason == "UnboundVolumeClaim" and state.object is None:
@@ -68,17 +85,24 @@ def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
 def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunState | None:
     if kind == "CronJob":
         return _of_cron_job(store, workload, now)
+    pods = _pods(store, kind, workload)
+    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
+    if wanted and is_settled(kind, workload) and all(map(_is_plain, pods or ())):
+        return RunState("runs", of=wanted, ready=workload.status.ready_replicas)
+    from kubectl_kres.reports.run_state.workload_state import workload_state
+
     try:
         replicas = pods_of(store, kind, workload)
     except UsageError:
         return None
-    pods = _pods(store, kind, workload)
     states = [(pod, state_of_pod(store, pod, now)) for pod in pods] if pods is not None else None
     return workload_state(kind, workload, replicas, states, now)
 
 
 def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
     """That it is suspended, else the worst of the Jobs that it has running; None between two of them."""
+    from kubectl_kres.reports.run_state.workload_state import workload_state
+
     namespace, name = workload.metadata.namespace, workload.metadata.name
     off = workload_state("CronJob", workload, None, None, now)
     if off is not None:
@@ -108,16 +132,24 @@ def _is_of(pod: Pod, deployment: str) -> bool:
     return kind == "ReplicaSet" and owner.rpartition("-")[0] == deployment
 
 
-def _refused(state: RunState | None, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
+def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
     """What is missing waits for what refuses it."""
-    of, ready = (state.of, state.ready) if state is not None else (0, 0)
+    of, ready = 0, 0
+    if isinstance(item, Workload):
+        with suppress(UsageError):
+            replicas = pods_of(store, ref.kind, item)
+            of = replicas.wanted if replicas is not None else 0
+        ready = item.status.ready_replicas or item.status.number_ready
     since = refused_since(facts) or (verdict.blocked.last if verdict.blocked is not None else "")
-    since = since or (state.since if state is not None and state.word in NEGATIVE else "")
     message = verdict.blocked.message if verdict.blocked is not None else verdict.message
-    reason, missing = missing_object(message, ref.namespace)
-    if reason:
-        waits = RunState("waits", reason, since, verdict.missing, of, ready, object=missing, message=message)
-        return with_next_step(waits, ref.namespace)
+    if "not found" in message:
+        from kubectl_kres.reports.run_state.containers import missing_object
+        from kubectl_kres.reports.run_state.next_steps import with_next_step
+
+        reason, missing = missing_object(message, ref.namespace)
+        if reason:
+            waits = RunState("waits", reason, since, verdict.missing, of, ready, object=missing, message=message)
+            return with_next_step(waits, ref.namespace)
     rules = {finding.rule for finding in verdict.findings}
     by_quota = bool(rules) and all(rule.startswith("quota/") for rule in rules)
     source = next((finding.source for finding in verdict.findings if finding.source is not None), None)
@@ -138,6 +170,9 @@ def _refused(state: RunState | None, verdict: Verdict, facts: Sequence[Fact], re
 
 def _unbound(store: Store, pod: Pod, state: RunState) -> RunState:
     """With the claim that cannot bind, where its events or the template of the pod tell which one it is."""
+    from kubectl_kres.reports.run_state.next_steps import with_next_step
+    from kubectl_kres.reports.run_state.pod_state import last_time
+
     namespace = pod.metadata.namespace
     names = list(_claims(store, pod))
     events = [(name, event) for name in names for event in events_about(store, namespace, (_CLAIM, name))]
@@ -182,6 +217,8 @@ _VOLUME = "persistentVolumeClaim"
 
 def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[Need, ...]:
     """What tells how a listed workload fares where its status alone does not say that all is well."""
+    from kubectl_kres.reports.run_state.workload_state import is_calm
+
     namespace = workload.metadata.namespace
     if kind not in _WITH_PODS:
         return ()
