@@ -35,9 +35,8 @@ from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.explanation import Explanation, is_held_up
 from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
-from kubectl_kres.reports.common.run_state import is_held_up
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.render.verdict import listed
     from kubectl_kres.reports.changes.together import Together
-    from kubectl_kres.reports.common.run_state import RunState
+    from kubectl_kres.reports.common.explanation import RunState
     from kubectl_kres.reports.explain.summary import Outline, Outlines
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 

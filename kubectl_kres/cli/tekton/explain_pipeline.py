@@ -12,8 +12,7 @@ from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render.tekton import pipeline as render
-from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.run_state import is_held_up
+from kubectl_kres.reports.common.explanation import Verdict, is_held_up
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.reached import is_ready, is_there

@@ -13,7 +13,7 @@ from kubectl_kres.render.verdict.headline import message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import beside, said, short
-from kubectl_kres.reports.common.run_state import is_held_up
+from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask, of_task
 from kubectl_kres.tekton.pipeline.refused_runs import RUNS
 

@@ -10,7 +10,7 @@ from kubectl_kres.render.text.line import Line, Tone, cells, clipped, draw, show
 from kubectl_kres.render.verdict.headline import CALM, verdict_word, why
 from kubectl_kres.render.verdict.run_state import because as reason_of
 from kubectl_kres.render.verdict.run_state import short
-from kubectl_kres.reports.common.run_state import is_held_up
+from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.explain.summary import Outline
 from kubectl_kres.reports.pod.verdict import word_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
 from kubectl_kres.admission.pod.qos import QoS
@@ -14,7 +14,6 @@ from kubectl_kres.reports.common.nodes import NodeRoom
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.system_parts import PoolTrail, TektonPart
 from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Store
@@ -254,6 +253,80 @@ class Unseen(Record, frozen=True):
     required: bool = True
     reason: str = ""
     hint: str = ""
+
+
+#: How it fares. docs/verdicts.md has the table.
+RunWord = Literal["runs", "starting", "waits", "fails", "off", "ended"]
+
+#: Why it waits, fails or is off.
+Reason = Literal[
+    "",
+    "NoNode",
+    "SchedulingGate",
+    "NoScheduler",
+    "MissingVolumeClaim",
+    "UnboundVolumeClaim",
+    "MissingResourceClaim",
+    "ResourceClaimNotAllocated",
+    "MissingVolume",
+    "MissingConfigMap",
+    "MissingSecret",
+    "MissingServiceAccount",
+    "AffinityAssistant",
+    "Quota",
+    "Refused",
+    "NotCreated",
+    "NotReady",
+    "NotStarted",
+    "NodeLost",
+    "Queue",
+    "TaskRunPending",
+    "PipelineRunPending",
+    "Image",
+    "OOMKilled",
+    "CrashLoop",
+    "ContainerError",
+    "Evicted",
+    "JobFailed",
+    "RunFailed",
+    "ScaledToZero",
+    "Suspended",
+    "Paused",
+]
+
+#: Words that an answer "all is well" must not stand beside, and with which ``--exit-code`` ends with 1.
+NEGATIVE: Final[frozenset[str]] = frozenset({"waits", "fails"})
+
+
+class RunState(Record, frozen=True):
+    """How an object fares. ``reason``: why it is that word; empty for what runs as usual.
+
+    ``since``: since when (RFC 3339, empty where nothing says it). ``pods`` of ``of``: how many of the wanted pods are
+    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of
+    them. ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``:
+    the cluster's own words. ``detail``: what they come to in a few words, where that is more than the reason says.
+    ``next``: what to do next.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"since"})
+
+    word: RunWord
+    reason: Reason = ""
+    since: str = ""
+    pods: int = 0
+    of: int = 0
+    ready: int = 0
+    pod: str = ""
+    object: ObjectRef | None = None
+    by: str = ""
+    message: str = ""
+    detail: str = ""
+    next: str = ""
+
+
+def is_held_up(state: RunState | None) -> bool:
+    """Whether something that is wanted waits or fails."""
+    return state is not None and state.word in NEGATIVE
 
 
 class Explanation(Record, frozen=True):

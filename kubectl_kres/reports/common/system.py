@@ -17,10 +17,9 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.explanation import Fact, RunState
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Edit, Remedy
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Severity
 from kubectl_kres.store.coverage import Need

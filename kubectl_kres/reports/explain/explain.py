@@ -28,6 +28,7 @@ from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
     QuotaCost,
+    RunState,
     Total,
     Unseen,
     Verdict,
@@ -36,7 +37,6 @@ from kubectl_kres.reports.common.explanation import (
 from kubectl_kres.reports.common.nodes import NodeRoom, node_needs, node_room
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
 from kubectl_kres.reports.explain.object_state import object_state
@@ -49,7 +49,6 @@ from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
 from kubectl_kres.reports.remedies import search
 from kubectl_kres.reports.remedies.commands import directed
-from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
 from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
@@ -340,6 +339,8 @@ def _advice(
             return Advice(ways)
         texts = sentences_of(store, subject, analysis)
         return Advice(told(texts), "" if texts else NOTHING)
+    from kubectl_kres.reports.remedies.typos import meant
+
     blind = any(unseen.required for unseen in unseen)
     doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
     ways = search.remedies(store, subject, analysis, analysis.server)
@@ -544,7 +545,7 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
 
 def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
     """What is supposed about feature gates: nothing of a pod that uses no field of theirs."""
-    if pod.spec.resources is None and not pod.spec.init_containers:
+    if pod.spec.resources is None and not any(item.restart_policy for item in pod.spec.init_containers or ()):
         return ()
     from kubectl_kres.reports.pod.feature_gates import gates
 

@@ -12,14 +12,13 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import ContainerState, Pod
 from kubectl_kres.model.workload import Event, Workload
-from kubectl_kres.reports.common.explanation import Fact, Verdict
+from kubectl_kres.reports.common.explanation import Fact, RunState, Verdict
 from kubectl_kres.reports.common.owned import controller, events_about, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
-from kubectl_kres.reports.common.run_state import RunState, worst
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.events import refused_since
-from kubectl_kres.reports.pod.needs import is_settled, selector_text
+from kubectl_kres.reports.pod.needs import SCALED, selector_text
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -62,7 +61,10 @@ def _is_plain(pod: Pod) -> bool:
         and pod.status.phase == "Running"
         and not (pod.status.conditions or pod.metadata.deletion_timestamp)
         and all(
-            status.ready and status.last_state in _NO_STATE and status.state is not None and status.state.running
+            status.ready is not False
+            and status.last_state in _NO_STATE
+            and status.state is not None
+            and status.state.running
             for status in statuses or ()
         )
     )
@@ -85,22 +87,24 @@ def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
 def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunState | None:
     if kind == "CronJob":
         return _of_cron_job(store, workload, now)
-    pods = _pods(store, kind, workload)
-    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
-    if wanted and is_settled(kind, workload) and all(map(_is_plain, pods or ())):
-        return RunState("runs", of=wanted, ready=workload.status.ready_replicas)
-    from kubectl_kres.reports.run_state.workload_state import workload_state
-
     try:
         replicas = pods_of(store, kind, workload)
     except UsageError:
         return None
+    pods, ready = _pods(store, kind, workload), workload.status.ready_replicas
+    if kind in SCALED and replicas is not None and replicas.wanted and ready >= replicas.wanted:
+        usual = not (replicas.missing or replicas.failing or workload.spec.paused) and all(map(_is_plain, pods or ()))
+        if usual:
+            return RunState("runs", of=replicas.wanted, ready=ready)
+    from kubectl_kres.reports.run_state.workload_state import workload_state
+
     states = [(pod, state_of_pod(store, pod, now)) for pod in pods] if pods is not None else None
     return workload_state(kind, workload, replicas, states, now)
 
 
 def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
     """That it is suspended, else the worst of the Jobs that it has running; None between two of them."""
+    from kubectl_kres.reports.run_state.grace import worst
     from kubectl_kres.reports.run_state.workload_state import workload_state
 
     namespace, name = workload.metadata.namespace, workload.metadata.name

@@ -15,11 +15,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Unseen, Verdict
+from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences

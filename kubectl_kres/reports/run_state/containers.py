@@ -9,7 +9,8 @@ from msgspec import structs
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Container, ContainerState, ContainerStatus, Pod, StateTerminated, StateWaiting
-from kubectl_kres.reports.common.run_state import RECENT, Reason, RunState, is_new
+from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.run_state.grace import RECENT, is_new
 
 #: Why a container waits whose image does not come. Source: kubelet images/types.go.
 _IMAGE = frozenset({

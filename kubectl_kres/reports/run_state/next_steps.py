@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
-from kubectl_kres.reports.common.run_state import RunState
+from kubectl_kres.reports.common.explanation import RunState
 
 #: Who removes the scheduling gates and suspensions of these, and how to see what it thinks.
 _QUEUES: Mapping[str, str] = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.explanation import RunState, Verdict
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.pod.verdict import is_negative
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod, PodAffinityTerm
-from kubectl_kres.reports.common.run_state import GRACE, Reason, RunState, is_new
+from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.run_state.grace import GRACE, is_new
 
 #: The scheduler of pods that name none.
 _DEFAULT_SCHEDULER = "default-scheduler"

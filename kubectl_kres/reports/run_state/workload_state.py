@@ -9,12 +9,13 @@ from msgspec import structs
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.run_state import Reason, RunState, is_new, rank, worst
 from kubectl_kres.reports.run_state.containers import troubles
+from kubectl_kres.reports.run_state.grace import is_new, rank, worst
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import queue_of
 

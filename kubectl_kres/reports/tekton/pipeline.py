@@ -10,10 +10,9 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Explanation, Fact, RunState, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.tekton.base.result import Gap
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.

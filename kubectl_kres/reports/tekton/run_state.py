@@ -9,10 +9,11 @@ from msgspec import structs
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.run_state import Reason, RunState, is_new, worst
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
+from kubectl_kres.reports.run_state.grace import is_new, worst
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
 from kubectl_kres.reports.tekton.run_facts import condition_of

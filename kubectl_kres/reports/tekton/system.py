@@ -20,10 +20,9 @@ from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.explanation import Fact, RunState
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.run_state import RunState
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
