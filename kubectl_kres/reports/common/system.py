@@ -118,6 +118,8 @@ class System:
     deciding: frozenset[str] = frozenset()
     #: Kinds whose objects make one pod each and may wait for a quota.
     waiting: tuple[str, ...] = ()
+    #: Kinds of whose objects ``run_state`` says how they fare.
+    running: tuple[str, ...] = ()
     #: Kinds whose edits decide about pods; and those of which ``happened`` tells something.
     policies: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()

@@ -46,14 +46,14 @@ def object_state(
 def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | None:
     """The same without its verdict."""
     if isinstance(item, Pod):
-        return RunState("runs") if _is_plain(item) else state_of_pod(store, item, now)
+        return RunState("runs") if is_plain(item) else state_of_pod(store, item, now)
     if isinstance(item, Workload):
         return _of_workload(store, kind, item, now)
     states = (system.run_state(store, item, now) for system in systems())
     return next((state for state in states if state is not None), None)
 
 
-def _is_plain(pod: Pod) -> bool:
+def is_plain(pod: Pod) -> bool:
     """Whether all of its containers run, are ready and have not been started before."""
     statuses = pod.status.container_statuses
     return (
@@ -93,7 +93,7 @@ def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunSt
         return None
     pods, ready = _pods(store, kind, workload), workload.status.ready_replicas
     if kind in SCALED and replicas is not None and replicas.wanted and ready >= replicas.wanted:
-        usual = not (replicas.missing or replicas.failing or workload.spec.paused) and all(map(_is_plain, pods or ()))
+        usual = not (replicas.missing or replicas.failing or workload.spec.paused) and all(map(is_plain, pods or ()))
         if usual:
             return RunState("runs", of=replicas.wanted, ready=ready)
     from kubectl_kres.reports.run_state.workload_state import workload_state

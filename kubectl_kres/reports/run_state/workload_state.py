@@ -90,10 +90,12 @@ def workload_state(
     replicas: Replicas | None,
     pods: Iterable[tuple[Pod, RunState]] | None,
     now: str,
+    running: int = 0,
 ) -> RunState | None:
     """None for what wants no pods by itself, as a CronJob between two runs, and where nothing is known.
 
     ``pods``: those that it has of the newest template, each with its state; None: they were not read.
+    ``running``: how many more there are that run as usual.
     """
     ended = _ended(kind, workload)
     states = [(pod, state) for pod, state in pods or () if state.word != "ended"]
@@ -105,7 +107,7 @@ def workload_state(
     if replicas is None:
         return worst(state for _, state in states)
     state = _of_pods(states, replicas) if pods is not None else None
-    known = sum(state.word == "runs" for _, state in states)
+    known = running + sum(state.word == "runs" for _, state in states)
     counted = _by_counts(kind, workload, replicas, now, known)
     if state is None or (counted is not None and rank(counted) < rank(state)):
         state = counted

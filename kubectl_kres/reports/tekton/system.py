@@ -74,6 +74,7 @@ class Tekton(System):
     )
     assumed = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
     waiting = ("TaskRun",)
+    running = ("TaskRun", "PipelineRun")
     policies = ("Task",)
     telling = ("TaskRun",)
     rights: Mapping[str, tuple[Right, ...]] = {
