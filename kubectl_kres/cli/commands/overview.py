@@ -103,7 +103,8 @@ command = Command(
         mends it and the command that says more.
 
         It is the first screen of the terminal interface as text, and what kubectl kres prints without a command where
-        it is not on a terminal. With --exit-code it ends with 1 where anything is refused, waits, fails, is full or over.
+        it is not on a terminal. With --exit-code it ends with 1 where anything is refused, waits, fails, is full or
+        over.
         """,
     examples="""
         # What is wrong in this namespace?

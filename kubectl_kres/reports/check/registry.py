@@ -20,6 +20,7 @@ _MODULES = (
     "refused.pipeline_width",
     "refused.side_by_side",
     "refused.autoscaler",
+    "refused.held_up",
     "conflicts.empty_range",
     "conflicts.default_outside",
     "conflicts.ratio",

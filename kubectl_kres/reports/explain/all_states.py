@@ -14,7 +14,7 @@ from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
-from kubectl_kres.reports.run_state.grace import worst
+from kubectl_kres.reports.run_state.grace import rank
 from kubectl_kres.reports.run_state.workload_state import workload_state
 from kubectl_kres.store.store import Store
 
@@ -88,17 +88,21 @@ def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[
     for workload in store.all("CronJob", namespace or None):
         if workload.spec.suspend and (state := workload_state("CronJob", workload, None, None, pods.now)) is not None:
             yield ObjectRef("CronJob", workload.metadata.name, workload.metadata.namespace), state
-    for system in systems():
-        for kind in system.running:
-            for item in store.all(kind, namespace or None):
-                state = system.run_state(store, item, pods.now)
-                space, name = item.metadata.namespace, item.metadata.name
-                own = [state for _, state in pods.of(space, kind, name)[1]]
-                state = worst([*own, state]) if state is not None and state.word not in {"ended", "fails"} else state
-                if state is not None:
-                    yield ObjectRef(kind, name, space), state
+    yield from _of_systems(store, namespace, pods)
     for pod, state in pods.alone(namespace):
         yield ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace), state
+
+
+def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
+    """Their objects; a run that failed is left out, as it is over, unless its memory limit killed it."""
+    for system in systems():
+        for item in (item for kind in system.running for item in store.all(kind, namespace or None)):
+            state = system.run_state(store, item, pods.now)
+            ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
+            if state is None or state.reason == "RunFailed":
+                continue
+            own = [state for _, state in pods.of(ref.namespace, ref.kind, ref.name)[1]]
+            yield ref, state if state.word in {"ended", "fails"} else min((*own, state), key=rank)
 
 
 def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -> RunState | None:
