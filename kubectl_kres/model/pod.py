@@ -16,8 +16,9 @@ from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetad
 
 #: The annotation of the VerticalPodAutoscaler on pods whose values it set.
 VPA = "vpaUpdates"
-#: Types of conditions: whether a node was found, and how a resize fares.
-SCHEDULED, RESIZES = "PodScheduled", frozenset({"PodResizePending", "PodResizeInProgress"})
+#: Types of conditions: whether a node was found, whether it may be sent requests, and how a resize fares.
+SCHEDULED, READY = "PodScheduled", "Ready"
+RESIZES = frozenset({"PodResizePending", "PodResizeInProgress"})
 
 
 class ResourceClaimEntry(Base, frozen=True):
@@ -53,10 +54,11 @@ class Container(Base, frozen=True):
 
 
 class PodAffinityTerm(Base, frozen=True):
-    """An affinity term; what counts here is whether it looks into other namespaces."""
+    """An affinity term; what counts here is whether it looks into other namespaces, and for which pods."""
 
     namespaces: tuple[str, ...] | None = None
     namespace_selector: LabelSelector | None = None
+    label_selector: LabelSelector | None = None
 
 
 class WeightedPodAffinityTerm(Base, frozen=True):
@@ -91,8 +93,14 @@ class NamedClaim(Base, frozen=True):
     name: str = ""
 
 
+class SchedulingGate(Base, frozen=True):
+    """An entry of ``spec.schedulingGates``: the scheduler passes the pod over until whoever put it there removes it."""
+
+    name: str = ""
+
+
 class PodSpec(Base, frozen=True):
-    """The parts of a pod spec that requests, limits, QoS and quota depend on."""
+    """The parts of a pod spec that requests, limits, QoS and quota depend on, and who is to find it a node."""
 
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
@@ -109,6 +117,8 @@ class PodSpec(Base, frozen=True):
     resource_claims: tuple[NamedClaim, ...] | None = None
     affinity: Affinity | None = None
     os: PodOS | None = None
+    scheduler_name: str | None = None
+    scheduling_gates: tuple[SchedulingGate, ...] | None = None
 
 
 class StateTerminated(Base, frozen=True):
@@ -153,8 +163,8 @@ class ContainerStatus(Base, frozen=True):
 class PodStatus(Base, frozen=True):
     """The parts of a pod's status that change an answer or explain one.
 
-    conditions: those of scheduling and resizing that say that something is under way or amiss. All others would be a
-    fifth of what is kept of a pod.
+    conditions: those of scheduling, readiness and resizing that say that something is under way or amiss. All others
+    would be a fifth of what is kept of a pod.
     """
 
     phase: str = ""
@@ -174,6 +184,8 @@ class PodStatus(Base, frozen=True):
 
 
 def _tells(condition: Condition) -> bool:
+    if condition.type == READY:
+        return condition.status != "True" and condition.reason not in {"PodCompleted", "PodFailed"}
     return condition.type in RESIZES or (condition.type == SCHEDULED and condition.status != "True")
 
 
@@ -277,7 +289,6 @@ class DetailedSpec(PodSpec, frozen=True):
     tolerations: Any = None
     termination_grace_period_seconds: int | None = None
     share_process_namespace: bool | None = None
-    scheduler_name: str | None = None
 
 
 class DetailedTemplate(PodTemplateSpec, frozen=True):

@@ -104,7 +104,8 @@ class JobReference(Base, frozen=True):
 class WorkloadStatus(Base, frozen=True):
     """Counts and conditions as the controllers write them.
 
-    active: how many pods of a Job run; of a CronJob the Jobs that run.
+    active: how many pods of a Job run; of a CronJob the Jobs that run. ready: how many pods of a Job are ready;
+    absent: its controller does not say.
     """
 
     replicas: int = 0
@@ -114,6 +115,7 @@ class WorkloadStatus(Base, frozen=True):
     updated_replicas: int = 0
     observed_generation: int = 0
     active: int | tuple[JobReference, ...] = 0
+    ready: int | None = None
     succeeded: int = 0
     desired_number_scheduled: int = 0
     current_number_scheduled: int = 0

@@ -269,7 +269,7 @@ GLOBAL = (
 ALL_NAMESPACES = _flag("all_namespaces", "-A", "--all-namespaces", text="Look in all namespaces; wins over -n.")
 OUTPUT = _flag("output", "-o", "--output", metavar="FORMAT", text="", callback=_printable)
 ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 4 where something could not be read.")
-EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative.")
+EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative: refused, waits, fails.")
 STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
 CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
 RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
@@ -321,8 +321,8 @@ WATCHING = (
         "until",
         "--until",
         metavar="WORD",
-        callback=_word("", "admitted", "fits", "allocated"),
-        text="With -w: end once it is admitted, fits or is allocated.",
+        callback=_word("", "admitted", "exist", "ready", "fits", "allocated"),
+        text="With -w: end once it is admitted, its pods exist or are ready, it fits or is allocated.",
     ),
     _flag(
         "timeout", "--timeout", metavar="TIME", text="With -w: end after this time, as 90s; with 1 if --until waits."

@@ -35,7 +35,7 @@ from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.explanation import Explanation, is_held_up
 from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.render.verdict import listed
     from kubectl_kres.reports.changes.together import Together
+    from kubectl_kres.reports.common.explanation import RunState
     from kubectl_kres.reports.explain.summary import Outline, Outlines
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 
@@ -195,14 +196,25 @@ class ExplainPage(Page):
                 continue
             yield answered
             verdict = result.verdict
+            state = getattr(result, "run_state", None)
             refused = verdict is not None and is_negative(verdict)
             conflicts = verdict is None and self._conflicts(result)
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=result.complete)
-            negative = self.options.exit_code and (refused or conflicts)
+                if self.options.until:
+                    self._reached(tally, result, state)
+            negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
             tally.answered(result.unseen, complete=result.complete, negative=negative)
             if not turn.many and self._whole:
                 tally.shows(result.unseen)
+
+    def _reached(self, tally: Tally, result: Any, state: RunState | None) -> None:
+        """Whether its pods exist and are ready, which ``--until`` may wait for."""
+        from kubectl_kres.reports.run_state.reached import is_ready, is_there
+
+        for word, reached in (("exist", is_there), ("ready", is_ready)):
+            yes = reached(result.verdict, state, getattr(result, "replicas", None))
+            tally.meets(word, yes, complete=result.complete)
 
     @property
     def _whole(self) -> bool:

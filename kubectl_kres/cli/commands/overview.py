@@ -27,8 +27,10 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.overview import lines as render
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview.overview import Overview, overview, overview_needs
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
@@ -60,7 +62,9 @@ class OverviewPage(Page):
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
             waiting = [Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(source.store, space)]
             complete(source, waiting, needs, scope=space, listed=True)
-            result = overview(source.store, space, ask, self._sums(source, space, Adding(server), tally))
+            states = PodStates(source.store, now)
+            sums = self._sums(source, space, Adding(server), states, tally)
+            result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
                 whole = self.brief(render.brief(result, now, same_source(options)))
@@ -71,9 +75,16 @@ class OverviewPage(Page):
                 tally.shows(result.unseen)
         tally.saw((), complete=not source.skipped)
 
-    def _sums(self, source: ObjectSource, space: str, adding: Adding, tally: Tally) -> list[NamespaceSums] | None:
+    def _sums(
+        self, source: ObjectSource, space: str, adding: Adding, states: PodStates, tally: Tally
+    ) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which is told."""
-        if not each_pod(source, space, adding.add, tally):
+
+        def add(pod: Pod) -> None:
+            adding.add(pod)
+            states.add(pod)
+
+        if not each_pod(source, space, add, tally):
             return None
         return [namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total]
 
@@ -92,7 +103,8 @@ command = Command(
         mends it and the command that says more.
 
         It is the first screen of the terminal interface as text, and what kubectl kres prints without a command where
-        it is not on a terminal. With --exit-code it ends with 1 where anything is refused, full, over or failed.
+        it is not on a terminal. With --exit-code it ends with 1 where anything is refused, waits, fails, is full or
+        over.
         """,
     examples="""
         # What is wrong in this namespace?

@@ -9,7 +9,6 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.arguments import NamedObjects, asked, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.model.admitting import is_parameter
@@ -207,6 +206,7 @@ def _from_files(
 
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:
+    from kubectl_kres.cli.args.selector import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
 
     fits = labels_match(selector)
@@ -244,6 +244,8 @@ def _nothing(given: Input, options: Options) -> UsageError:
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
     """The pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the input."""
+    from kubectl_kres.cli.args.selector import labels_match
+
     fits = labels_match(selector)
     subjects: list[Subject] = []
     given.mistyped.clear()
@@ -276,6 +278,8 @@ def _defined(definition: Manifest) -> tuple[str, str]:
 
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
+    from kubectl_kres.cli.args.selector import labels_match
+
     fits = labels_match(selector)
     raws = {
         (manifest.kind, manifest.namespace, manifest.ref.name): manifest.raw
@@ -399,7 +403,26 @@ def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) ->
             )
             along = kind.kind in _READ_ALONG and not space
             complete(source, subjects, wants, scope=space, listed=True, along=along)
+            source.fill(state_needs(source.store, subjects))
             yield Found(subjects, listed=True, unseen=unseen)
+
+
+#: So many namespaces are read one by one; more of them at once.
+_SEVERAL = 20
+
+
+def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[Need, ...]:
+    """What tells how listed workloads fare of which the status does not say that all is well; none if all is."""
+    from kubectl_kres.reports.explain.object_state import reads_of_list
+
+    wanted: dict[Need, None] = {}
+    for subject in subjects:
+        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+        if isinstance(item, Workload):
+            wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
+    if len({need.namespace for need in wanted}) > _SEVERAL:
+        wanted = {Need(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted}
+    return tuple(need for need in wanted if store.wants(need))
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
@@ -417,6 +440,8 @@ def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
     whole = Need(need.kind, need.namespace)
     if not source.store.covered(whole).known:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
+    from kubectl_kres.cli.args.selector import fields_match, labels_match
+
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
     yield [
         item

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model import kinds
@@ -202,6 +201,8 @@ def _matches(need: Need) -> Callable[[Any], bool] | None:
     """Whether an object of the need's kind is one that it asks for; None: each is."""
     if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
         return None
+    from kubectl_kres.cli.args.selector import fields_match, labels_match
+
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
 
     def fits(item: Any) -> bool:

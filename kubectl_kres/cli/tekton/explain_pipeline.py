@@ -12,9 +12,10 @@ from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render.tekton import pipeline as render
-from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.explanation import Verdict, is_held_up
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.reports.run_state.reached import is_ready, is_there
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import PipelineExplanation, of_task
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
@@ -53,9 +54,12 @@ class PipelineExplainer(Explainer):
             yield Answered(subject, report, partial(_whole, self.page, pipeline_explanation, many=turn.many)), None
         refused = is_negative(pipeline_explanation.verdict)
         tally.meets("admitted", not refused, complete=pipeline_explanation.complete)
-        tally.answered(
-            pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=options.exit_code and refused
-        )
+        state = pipeline_explanation.run_state
+        for word, reached in (("exist", is_there), ("ready", is_ready)):
+            yes = reached(pipeline_explanation.verdict, state, None)
+            tally.meets(word, yes, complete=pipeline_explanation.complete)
+        negative = options.exit_code and (refused or is_held_up(state))
+        tally.answered(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
 
 
 def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, many: bool) -> list[str]:

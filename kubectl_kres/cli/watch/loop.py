@@ -98,7 +98,13 @@ class _Loop:
         return bool(word and tally.count and tally.met[word])
 
     def _waited(self) -> str:
-        until = {"admitted": "it is admitted", "fits": "it fits", "allocated": "it is allocated"}
+        until = {
+            "admitted": "it is admitted",
+            "exist": "its pods exist",
+            "ready": "its pods are ready",
+            "fits": "it fits",
+            "allocated": "it is allocated",
+        }
         return f" of waiting until {until[self._options.until]}"
 
     def _changed(self, end: float) -> bool:

@@ -14,7 +14,8 @@ from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.headline import PARTLY
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.render.verdict.run_state import because
+from kubectl_kres.reports.common.explanation import RunState, Unseen
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system_parts import Severity
 from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem
@@ -79,6 +80,8 @@ def problem_said(problem: Problem, now: str) -> str:
         because = cause(problem.verdict.findings) or problem.verdict.message
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
+    if problem.run_state is not None:
+        texts = [_fares(problem.run_state)]
     if problem.lacks:
         texts.append(f"lacks {', '.join(f'{_brief(name)} {lack}' for name, lack in problem.lacks.items())}")
     if problem.behind:
@@ -92,6 +95,13 @@ def problem_said(problem: Problem, now: str) -> str:
     if ago := since(problem.since, now):
         texts.append(f"for {ago}")
     return "; ".join(texts)
+
+
+def _fares(state: RunState) -> str:
+    """How it fares and why, with how many of its pods are like that."""
+    word = f"{state.word}, but was killed" if state.word == "runs" else state.word
+    pods = f"; {state.pods} of {state.of} pods" if state.of and state.pods else ""
+    return f"{word}: {because(state)}{pods}"
 
 
 def _brief(name: str) -> str:

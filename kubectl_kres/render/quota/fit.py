@@ -11,6 +11,8 @@ from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.headline import at_maximum, counted, message_of, partly, verdict_word
 from kubectl_kres.render.verdict.remedy import do_lines
+from kubectl_kres.render.verdict.run_state import said
+from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.quota.fit import Fit
@@ -26,10 +28,14 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
 def brief(fit: Fit, more: str) -> Brief:
     """In few words. ``more``: the command that says more."""
     tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
+    held_up = fit.run_state if is_held_up(fit.run_state) else None
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
     texts = [f"{fit.subject.full}{_tightest(fit)}", *[pods] * bool(pods)]
     texts += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
+    texts += [f"{held_up.word}: {said(held_up)}"] if held_up is not None else []
     brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
+    if held_up is not None and not fit.remedies:
+        brief = brief._replace(remedy=held_up.next)
     return brief if fit.enough else with_remedies(brief, fit.remedies)
 
 
@@ -48,6 +54,7 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
         for label, bad, text in _replicas(fit, fit.replicas):
             head = padded(f"{label}:", 16)
             yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
+    yield from _fares(fit, width)
     if fit.autoscaled is not None:
         short = fit.autoscaled.fits < fit.autoscaled.most
         text = at_maximum(fit.autoscaled)
@@ -65,6 +72,17 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
         yield from toned(
             "bad", wrapped(f"{unseen.kind}: {unseen.message or unseen.state}", width, first="not seen: ", rest="  ")
         )
+    yield from toned("quiet", wrapped(", ".join(fit.not_looked_at), width, first="not looked at: ", rest="  "))
+
+
+def _fares(fit: Fit, width: int) -> Iterator[Line]:
+    """That the pods which exist wait or fail, and what to do next: room in quotas does not help them."""
+    state = fit.run_state
+    if state is None or not is_held_up(state):
+        return
+    yield from toned("bad", wrapped(said(state), width, first=padded(f"{state.word}:", 16), rest=" " * 16))
+    if state.next:
+        yield from toned("", wrapped(state.next, width, first=padded("next:", 16), rest=" " * 16))
 
 
 def _unread(fit: Fit) -> bool:
@@ -77,6 +95,8 @@ def _count(fit: Fit) -> str:
     if fit.verdict.allowed is None or fit.at_most is not None:
         most = "any number of" if fit.at_most is None else fit.at_most
         return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
+    if fit.fits and is_held_up(fit.run_state):
+        return f"quotas have room for {fit.fits} more such pod{'s' * (fit.fits != 1)}"
     return (
         f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
         if fit.fits
@@ -97,6 +117,8 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     if fit.lacking:
         verb = "does" if fit.lacking == 1 else "do"
         yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing {verb} not fit"
+    elif replicas.missing and is_held_up(fit.run_state):
+        yield "replicas", True, f"{have}; quotas have room for the {replicas.missing} missing"
     elif replicas.missing and not _unread(fit):
         yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
     else:
@@ -128,6 +150,8 @@ def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 def _would(fit: Fit, replicas: Replicas) -> str:
     surge, fewer = replicas.surge, replicas.unavailable
     match fit.would:
+        case "fits" if is_held_up(fit.run_state):
+            return f"quotas have room for its surge of {surge}; whether it ends depends on what its pods wait for"
         case "fits":
             return f"fits with its surge of {surge}"
         case "slow":

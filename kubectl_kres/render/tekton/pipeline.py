@@ -13,6 +13,8 @@ from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
+from kubectl_kres.render.verdict.run_state import beside, said, short
+from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
 from kubectl_kres.reports.tekton.run_objects import RunObject
 from kubectl_kres.tekton.pipeline.refused_runs import RUNS
@@ -54,13 +56,19 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
         if told and pipeline_explanation.remedies
         else _tight(pipeline_explanation).removeprefix(", ")
     )
-    held = f"held back by spec.status {pipeline_explanation.held}" if pipeline_explanation.held else ""
-    because = "; ".join(filter(None, (text, held, rest)))
+    state = pipeline_explanation.run_state
+    held_up = said(state) if state is not None and is_held_up(state) else ""
+    if pipeline_explanation.held and not held_up:
+        held_up = f"held back by spec.status {pipeline_explanation.held}"
+    because = "; ".join(filter(None, (text, held_up, rest)))
+    word, state_tone = short(state)
     return Row(
         pipeline_explanation.subject,
         "ended" if pipeline_explanation.ended else pipeline_explanation.verdict.outcome,
         tone,
         because,
+        state=word,
+        state_tone=state_tone,
     )
 
 
@@ -71,9 +79,13 @@ def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
     count = len(pipeline_explanation.tasks)
     tasks = f"{count} task{'s' * (count != 1)}{_tight(pipeline_explanation)}"
     because = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
-    because = f"{because}{_held(pipeline_explanation)}"
+    state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
+    if state is not None and is_held_up(state):
+        because += f"; {said(state)}"
+    else:
+        because += _held(pipeline_explanation)
     return with_remedies(
-        Brief(row.tone, text, f": {pipeline_explanation.subject.full}: {because}", next=more),
+        Brief(row.tone, text, f"{beside(state)}: {pipeline_explanation.subject.full}: {because}", next=more),
         pipeline_explanation.remedies,
     )
 
@@ -110,6 +122,7 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iter
     """What Tekton says of the run, what to change, and what of its timeout is left."""
     tone, word, told = _told(pipeline_explanation)
     yield [(tone, word), ("", f": {told}")]
+    yield from _state(pipeline_explanation, width)
     yield from remedy_lines(pipeline_explanation.remedies, "", width)
     yield from _goes_on(pipeline_explanation, width)
 
@@ -122,10 +135,21 @@ def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterato
     first, *rest = wrapped(f"{word}: {shown}", width, rest="  ")
     yield [(tone, first[: len(word)]), ("", first[len(word) :])]
     yield from toned("", rest)
+    yield from _state(pipeline_explanation, width)
     if shown != told:
         yield from do_lines(pipeline_explanation.remedies, "", width)
         yield from toned("quiet", wrapped(told, width, rest="  "))
     yield from _goes_on(pipeline_explanation, width)
+
+
+def _state(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """That it waits or fails, why, and what to do next."""
+    state = pipeline_explanation.run_state
+    if state is None or not is_held_up(state) or pipeline_explanation.ended:
+        return
+    yield from toned("bad", wrapped(f"{state.word}: {said(state)}", width, rest="  "))
+    if state.next and not pipeline_explanation.remedies:
+        yield from toned("", wrapped(state.next, width, first="next: ", rest="      "))
 
 
 def _told(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:

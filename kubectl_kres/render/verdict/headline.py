@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
 
@@ -46,6 +46,10 @@ def partly(message: str, unseen: Iterable[Unseen]) -> str:
     return PARTLY if "failed quota: " in message and blind(unseen) else ""
 
 
+#: Words beside which it matters whether what is there runs; the others say that it does not.
+CALM = frozenset({"admitted", "full"})
+_STATE_TONES: Mapping[str, Tone] = {"waits": "bad", "fails": "bad", "off": "warn", "starting": "warn"}
+
 #: What the pod itself is called where its containers have names.
 LEVEL = "the pod level"
 
@@ -57,7 +61,13 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
     seen = PARTLY if verdict.outcome.endswith(AS_FAR_AS_SEEN) else ""
     if seen and tone == "good":
         tone = "warn"
+    state = explanation.run_state
     text = f": {explanation.subject.full}"
+    if word in CALM and state is not None and state.word not in {"runs", "ended"}:
+        from kubectl_kres.render.verdict.run_state import beside, said
+
+        tone = _STATE_TONES.get(state.word, tone)
+        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state)}"
     if word == "admitted":
         text += _admitted(explanation)
     else:
@@ -65,10 +75,12 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
             "spec": LEVEL,
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
-        text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
-    text += _held(explanation)
-    if word == "admitted":
-        text += _killed(explanation)
+        because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))
+        text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {because}"
+    if state is None or not is_held_up(state):
+        text += _held(explanation)
+        if word == "admitted":
+            text += _killed(explanation)
     if seen:
         own = (explanation.subject.kind, explanation.subject.name)
         missing = [unseen for unseen in explanation.unseen if unseen.required]

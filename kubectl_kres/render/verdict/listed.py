@@ -7,10 +7,14 @@ from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, cells, clipped, draw, shown, size
-from kubectl_kres.render.verdict.headline import verdict_word, why
+from kubectl_kres.render.verdict.headline import CALM, verdict_word, why
+from kubectl_kres.render.verdict.run_state import because as reason_of
+from kubectl_kres.render.verdict.run_state import short
+from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.explain.summary import Outline
+from kubectl_kres.reports.pod.verdict import word_of
 
-HEADS = ("NAMESPACE", "NAME", "READY", "QOS", "OUTCOME", "WHY")
+HEADS = ("NAMESPACE", "NAME", "READY", "STATE", "QOS", "OUTCOME", "WHY")
 #: Between columns, as kubectl has it.
 _GAP = "   "
 
@@ -23,6 +27,8 @@ class Row(NamedTuple):
     tone: Tone
     why: str = ""
     ready: str = ""
+    state: str = ""
+    state_tone: Tone = ""
     quality: str = ""
     remedy: str = ""
 
@@ -37,14 +43,26 @@ def _because(outline: Outline) -> str:
 
 
 def _row(outline: Outline, because: str) -> Row:
-    verdict = outline.verdict
-    text = f"{outline.state}; {because}" if outline.state and because else outline.state or because
+    verdict, run_state = outline.verdict, outline.run_state
+    state, tone = short(run_state)
+    fares = outline.state
+    if word_of(verdict) in CALM and is_held_up(run_state) and run_state is not None:
+        fares = reason_of(run_state)
+    text = f"{fares}; {because}" if fares and because else fares or because
     return Row(
-        outline.subject, verdict.outcome, verdict_word(verdict)[1], text, outline.ready, outline.quality, outline.remedy
+        outline.subject,
+        verdict.outcome,
+        verdict_word(verdict)[1],
+        text,
+        outline.ready,
+        state,
+        tone,
+        outline.quality,
+        outline.remedy,
     )
 
 
-_LAST, _OUTCOME = len(HEADS) - 1, HEADS.index("OUTCOME")
+_LAST, _OUTCOME, _STATE = len(HEADS) - 1, HEADS.index("OUTCOME"), HEADS.index("STATE")
 
 
 class Rows:
@@ -95,16 +113,17 @@ class PrintedTable:
         room = self._width - sum(widths[at] + len(_GAP) for at in before)
         for row, texts, safe, taken in zip(rows, pairs, drawn, sizes, strict=True):
             if self._width and (taken[last] or 1) > room:
-                yield from self._cut([(row.tone if at == _OUTCOME else "", texts[at] or "-") for at in widths])
+                yield from self._cut([(_tone_at(row, at), texts[at] or "-") for at in widths])
             else:
-                yield self._whole(row.tone, safe, taken)
+                yield self._whole(row, safe, taken)
 
-    def _whole(self, tone: Tone, texts: Sequence[str], sizes: Sequence[int]) -> str:
+    def _whole(self, row: Row, texts: Sequence[str], sizes: Sequence[int]) -> str:
         """A row that nothing is cut from. ``texts``: as they are drawn, with the cells that they take."""
         parts: list[str] = []
         for at, column in self._widths.items():
             text = texts[at] or "-"
-            parts.append(draw([(tone, text)], color=True) if at == _OUTCOME and self._color else text)
+            tone = _tone_at(row, at) if self._color else ""
+            parts.append(draw([(tone, text)], color=True) if tone else text)
             parts.append(" " * (column + len(_GAP) - (sizes[at] if texts[at] else 1)))
         return "".join(parts).rstrip()
 
@@ -112,8 +131,12 @@ class PrintedTable:
         return _drawn(line, self._widths.values(), self._width, color=self._color)
 
 
+def _tone_at(row: Row, at: int) -> Tone:
+    return row.tone if at == _OUTCOME else row.state_tone if at == _STATE else ""
+
+
 def _cells(row: Row, name: Callable[[ObjectRef], str], *, wide: bool) -> tuple[str, ...]:
-    texts = (row.ref.namespace, name(row.ref), row.ready, row.quality, row.outcome, row.why)
+    texts = (row.ref.namespace, name(row.ref), row.ready, row.state, row.quality, row.outcome, row.why)
     return (*texts, row.remedy) if wide else texts
 
 

@@ -21,6 +21,7 @@ _MODULES = (
     "refused.side_by_side",
     "refused.autoscaler",
     "refused.run_killed",
+    "refused.held_up",
     "conflicts.empty_range",
     "conflicts.default_outside",
     "conflicts.ratio",

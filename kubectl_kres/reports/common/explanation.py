@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
 from kubectl_kres.admission.pod.qos import QoS
@@ -131,7 +131,9 @@ def reply(text: str) -> str:
 
 
 class Fact(Record, frozen=True):
-    """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
+    """Something the cluster says: an event, a condition, a container state. ``time``: when last, ``first``: since when
+    it says so, where that is another moment; both RFC 3339, may be empty.
+    """
 
     ORDERED: ClassVar[bool] = False
 
@@ -140,6 +142,7 @@ class Fact(Record, frozen=True):
     source: Source
     time: str = ""
     count: int = 1
+    first: str = ""
 
     def steady(self) -> tuple[Any, ...]:
         """The same said again, about another try, is the same."""
@@ -254,6 +257,80 @@ class Unseen(Record, frozen=True):
     hint: str = ""
 
 
+#: How it fares. docs/verdicts.md has the table.
+RunWord = Literal["runs", "starting", "waits", "fails", "off", "ended"]
+
+#: Why it waits, fails or is off.
+Reason = Literal[
+    "",
+    "NoNode",
+    "SchedulingGate",
+    "NoScheduler",
+    "MissingVolumeClaim",
+    "UnboundVolumeClaim",
+    "MissingResourceClaim",
+    "ResourceClaimNotAllocated",
+    "MissingVolume",
+    "MissingConfigMap",
+    "MissingSecret",
+    "MissingServiceAccount",
+    "AffinityAssistant",
+    "Quota",
+    "Refused",
+    "NotCreated",
+    "NotReady",
+    "NotStarted",
+    "NodeLost",
+    "Queue",
+    "TaskRunPending",
+    "PipelineRunPending",
+    "Image",
+    "OOMKilled",
+    "CrashLoop",
+    "ContainerError",
+    "Evicted",
+    "JobFailed",
+    "RunFailed",
+    "ScaledToZero",
+    "Suspended",
+    "Paused",
+]
+
+#: Words that an answer "all is well" must not stand beside, and with which ``--exit-code`` ends with 1.
+NEGATIVE: Final[frozenset[str]] = frozenset({"waits", "fails"})
+
+
+class RunState(Record, frozen=True):
+    """How an object fares. ``reason``: why it is that word; empty for what runs as usual.
+
+    ``since``: since when (RFC 3339, empty where nothing says it). ``pods`` of ``of``: how many of the wanted pods are
+    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of
+    them. ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``:
+    the cluster's own words. ``detail``: what they come to in a few words, where that is more than the reason says.
+    ``next``: what to do next.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"since"})
+
+    word: RunWord
+    reason: Reason = ""
+    since: str = ""
+    pods: int = 0
+    of: int = 0
+    ready: int = 0
+    pod: str = ""
+    object: ObjectRef | None = None
+    by: str = ""
+    message: str = ""
+    detail: str = ""
+    next: str = ""
+
+
+def is_held_up(state: RunState | None) -> bool:
+    """Whether something that is wanted waits or fails."""
+    return state is not None and state.word in NEGATIVE
+
+
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
@@ -261,6 +338,7 @@ class Explanation(Record, frozen=True):
     ``spare`` then says what a further pod lacks. ``note``: what else is to be said of that: why there is nothing to
     change, or what was probably meant.
     ``state``: what matters of how the object fares: a reason why it does not run, that it is suspended or paused.
+    ``run_state``: whether what is wanted runs, and why it does not; absent for what does not exist yet.
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
@@ -299,6 +377,7 @@ class Explanation(Record, frozen=True):
     spare: tuple[Spare, ...] = ()
     state: str = ""
     autoscaled: Autoscaled | None = None
+    run_state: RunState | None = None
 
 
 def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:

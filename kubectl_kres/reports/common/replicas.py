@@ -200,8 +200,12 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
-    past = newest is not None and not is_failing(newest) and newest.status.replicas >= replicas.wanted
+    past = newest is not None and not is_failing(newest) and newest.status.replicas >= max(1, _wanted_of(newest))
     return structs.replace(replicas, failing=not past)
+
+
+def _wanted_of(replica_set: Workload) -> int:
+    return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
 
 
 def newest_set(store: Store, deployment: Workload) -> Workload | None:

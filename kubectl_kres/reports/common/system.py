@@ -17,7 +17,7 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.explanation import Fact, RunState
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -120,6 +120,8 @@ class System:
     waiting: tuple[str, ...] = ()
     #: Kinds that ``extend_policies`` looks at.
     policy_kinds: tuple[str, ...] = ()
+    #: Kinds of whose objects ``run_state`` says how they fare.
+    running: tuple[str, ...] = ()
     #: Kinds whose edits decide about pods; and those of which ``happened`` tells something.
     policies: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
@@ -191,6 +193,9 @@ class System:
 
     def facts(self, item: Any) -> tuple[Fact, ...] | None:
         """What one of its objects says of itself; None for any other."""
+
+    def run_state(self, store: Store, item: Any, now: str) -> RunState | None:
+        """How one of its objects fares; None for any other."""
 
     def concerns(self, item: Any, namespace: str) -> bool:
         """Whether one of its objects that stand in no namespace decides about pods of this one."""

@@ -28,6 +28,7 @@ from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
     QuotaCost,
+    RunState,
     Total,
     Unseen,
     Verdict,
@@ -38,27 +39,26 @@ from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
+from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring, state_of
-from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.pod_claims import added, with_claims
 from kubectl_kres.reports.pod.values import ValueTable, names_of
-from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
+from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
 from kubectl_kres.reports.remedies import search
 from kubectl_kres.reports.remedies.commands import directed
-from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
 from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
-from kubectl_kres.reports.rollout.wanted_pods import needed_of
+from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
 
 #: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
-_PASSES = f"{NOTHING}: what was refused before would pass now; the controller tries again by itself"
+_PASSES = "wait: what was refused before would pass now; the controller tries again by itself"
 #: Where no edits were found that let the pods in.
 _ENDED = "the search for edits ended without a way in; what is said here was not tried"
 #: States of reads that the server refused, or that failed.
@@ -204,6 +204,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     charged = None if analysis.undefaulted else draft
     decision = decided(store, subject, analysis)
     verdict, containers, advice, unseen, seen, pods, table = decision
+    state = _run_state(store, subject, ask, decision)
+    advice = _with_next_step(advice, state, verdict)
     return Explanation(
         subject=subject.ref,
         start=start.text,
@@ -242,7 +244,41 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         journal=first.journal,
         tekton=analysis.tekton,
         autoscaled=autoscaled(store, subject, analysis, pods),
+        run_state=state,
     )
+
+
+def _run_state(store: Store, subject: Subject, ask: Ask, decision: Decision) -> RunState | None:
+    """How the object fares; of a container that was killed also who set its limit."""
+    if subject.raw is not None:
+        return None
+    state = object_state(store, subject.ref, ask.now, decision.verdict, decision.seen)
+    if state is None or state.reason != "OOMKilled":
+        return state
+    values = (
+        value
+        for container in decision.containers
+        if f"container {container.name} " in f"{state.detail} "
+        for value in container.values
+        if (value.side, value.resource) == ("limits", "memory")
+    )
+    limit = next(values, None)
+    if limit is None or not (limit.value or limit.live):
+        return state
+    amount = f" ({limit.live or limit.value})" if (limit.live or limit.value or "") not in state.detail else ""
+    who = str(limit.source.ref) if limit.source is not None else "the manifest" if limit.written else "admission"
+    edited = f", last written by {limit.edited.manager}" if limit.edited is not None else ""
+    return structs.replace(state, detail=f"{state.detail}; the limit{amount} is set by {who}{edited}")
+
+
+def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) -> Advice:
+    """That nothing has to be changed is said of what runs, has ended or is starting alone."""
+    if state is None or advice.remedies or state.word in {"runs", "ended", "starting"} or is_negative(verdict):
+        return advice
+    if advice.note and not advice.note.startswith(NOTHING):
+        return advice
+    doubts = advice.note.partition(", but ")[2]
+    return Advice((), "; ".join(filter(None, (state.next, doubts))))
 
 
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
@@ -303,6 +339,8 @@ def _advice(
             return Advice(ways)
         texts = sentences_of(store, subject, analysis)
         return Advice(told(texts), "" if texts else NOTHING)
+    from kubectl_kres.reports.remedies.typos import meant
+
     blind = any(unseen.required for unseen in unseen)
     doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
     ways = search.remedies(store, subject, analysis, analysis.server)
@@ -333,8 +371,6 @@ def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | 
     if stuck:
         barred = barring(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
         return Advice(told((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
-    if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
-        return Advice((), f"{NOTHING} for admission: it is the scheduler that finds no node (see below)")
     return None
 
 
@@ -463,7 +499,8 @@ def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
     if start.live is not None:
         return tuple(events.of_pod(start.live))
     if start.owner is not None:
-        return events.of_workload(store, subject.ref.kind, start.owner)
+        facts = events.of_workload(store, subject.ref.kind, start.owner)
+        return of_current_template(store, start.owner, facts) if subject.ref.kind == "Deployment" else facts
     return ()
 
 
@@ -503,7 +540,16 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
     added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
-    return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
+    return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)
+
+
+def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
+    """What is supposed about feature gates: nothing of a pod that uses no field of theirs."""
+    if pod.spec.resources is None and not any(item.restart_policy for item in pod.spec.init_containers or ()):
+        return ()
+    from kubectl_kres.reports.pod.feature_gates import gates
+
+    return gates(pod, server)
 
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:

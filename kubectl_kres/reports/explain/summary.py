@@ -15,13 +15,14 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Unseen, Verdict
+from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
+from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import ready_of, state_of
 from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
@@ -36,7 +37,8 @@ class Outline(Record, frozen=True):
 
     ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
     ``names``: of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares,
-    as ``reports.pod.condition`` has it; ``live``: it is a pod that exists, ``ended``: a run that has.
+    as ``reports.pod.events`` has it; ``run_state``: the same as a word with its reason, absent for what does not exist.
+    ``live``: it is a pod that exists, ``ended``: a run that has.
     """
 
     subject: ObjectRef
@@ -51,6 +53,7 @@ class Outline(Record, frozen=True):
     state: str = ""
     live: bool = False
     ended: bool = False
+    run_state: RunState | None = None
 
 
 class Outlines:
@@ -77,8 +80,13 @@ class Outlines:
         else:
             unseen = unseen_of(self._store, subject)
             outline = _seeing(self._any(subject, unseen), unseen)
+        run_state = object_state(self._store, ref, self._ask.now, outline.verdict) if stored is not None else None
         return structs.replace(
-            outline, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored) or outline.state
+            outline,
+            subject=ref,
+            ready=ready_of(ref.kind, stored),
+            state=state_of(ref.kind, stored) or outline.state,
+            run_state=run_state,
         )
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:

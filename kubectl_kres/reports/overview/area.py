@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.explanation import RunState, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask
@@ -23,7 +23,7 @@ class Problem(Record, frozen=True):
     what is missing, by resource. ``behind``: the resources for which others in a queue come first. ``reason``: the
     server's or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods
     do not exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: what mends
-    it, each complete alone; empty: none is known, or it was not looked for.
+    it, each complete alone; empty: none is known, or it was not looked for. ``run_state``: of what waits or fails.
     """
 
     area: str
@@ -43,6 +43,7 @@ class Problem(Record, frozen=True):
     waiting: int = 0
     since: str = ""
     remedies: tuple[Remedy, ...] = ()
+    run_state: RunState | None = None
 
 
 class AreaPart(Record, frozen=True):

@@ -23,6 +23,7 @@ from kubectl_kres.reports.overview.area import (
     Problem,
     parts_of,
 )
+from kubectl_kres.reports.pod.events import refused_since
 from kubectl_kres.reports.pod.verdict import word_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
@@ -183,7 +184,7 @@ def _refusal(denied: Denied) -> Problem:
     word = word_of(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}
-    since = denied.seen[0].time if denied.seen else ""
+    since = refused_since(denied.seen) or (denied.seen[0].time if denied.seen else "")
     return Problem(
         "refused",
         denied.subject,

@@ -13,8 +13,10 @@ from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.explain.all_states import PodStates, all_states
 from kubectl_kres.reports.overview.area import SEVERITIES, AreaInput, AreaMaker, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import LIMITRANGES, QUOTAS, pod_area, read_quota, refused, refused_area
+from kubectl_kres.reports.overview.running import running_area
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import denied_needs
 from kubectl_kres.store.coverage import Need
@@ -57,15 +59,16 @@ def overview_needs(namespace: str) -> tuple[Need, ...]:
     return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
 
 
-def overview(store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None) -> Overview:
-    """``sums``: of the pods by namespace, without a total; None: pods could not be read."""
+def overview(store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None, pods: PodStates) -> Overview:
+    """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how they fare."""
     scene = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
     needs = overview_needs(namespace)
     turned = refused_area(refused(store, namespace, ask))
     made = [(maker, maker.make(scene)) for maker in makers()]
-    pods = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
+    running = running_area(all_states(store, namespace, pods))
+    counted = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
-    areas = [turned, made[0][1].area, pods, *(item.area for _, item in made[1:]), spaces]
+    areas = [turned, running, made[0][1].area, counted, *(item.area for _, item in made[1:]), spaces]
     remedies = {item.area.name: item.remedies for _, item in made}
     problems = [
         replace(problem, remedies=remedies[problem.area](problem))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
@@ -144,7 +146,8 @@ def _of_event(event: Event) -> Fact:
     times = (event.series.last_observed_time if event.series else None, event.last_timestamp, event.event_time)
     count = event.series.count if event.series else event.count
     time = next((time for time in times if time), "")
-    return Fact(event.reason, event.message, Source(about.kind, about.name, about.namespace), time, count or 1)
+    source, first = Source(about.kind, about.name, about.namespace), event.first_timestamp or event.event_time or ""
+    return Fact(event.reason, event.message, source, time, count or 1, first if first < time else "")
 
 
 def _of_status(fact: Fact) -> bool:
@@ -160,11 +163,26 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
         if have is None:
             result[key] = fact
         elif fact.source.kind == "Pod" or not _of_status(fact):
-            latest = max(have, fact, key=lambda fact: fact.time)
-            result[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count)
+            latest, first = max(have, fact, key=lambda fact: fact.time), _first(have, fact)
+            result[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count, first)
+        else:
+            result[key] = structs.replace(have, first=_first(have, fact))
     ranked = sorted(result.values(), key=lambda fact: fact.time, reverse=True)
     ranked.sort(key=lambda fact: fact.reason != "FailedCreate")
     return tuple(ranked[:_MOST])
+
+
+def _first(*facts: Fact) -> str:
+    """Since when they say so together; empty where that is no other moment than when they last did."""
+    times = [moment for fact in facts if (moment := fact.first or fact.time)]
+    first = min(times, default="")
+    return first if first < max((fact.time for fact in facts), default="") else ""
+
+
+def refused_since(facts: Iterable[Fact]) -> str:
+    """Since when pods are refused, by what is on record; empty where nothing is."""
+    times = [moment for fact in facts if fact.reason == "FailedCreate" and (moment := fact.first or fact.time)]
+    return min(times, default="")
 
 
 _CLAIM = re.compile(r'persistentvolumeclaims "[^"]*" is (?:forbidden|invalid): (.*)', re.DOTALL)

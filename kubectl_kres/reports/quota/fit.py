@@ -11,7 +11,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Autoscaled, QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Autoscaled, QuotaCost, RunState, Unseen, Verdict, is_held_up
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
@@ -25,6 +25,10 @@ from kubectl_kres.store.store import Store
 #: fits: with its whole surge. slow: with fewer surge pods at a time. shrinking: no surge pod fits, it completes as old
 #: pods end first. replaced: there is no surge, pods end first, and it completes. stuck: it never completes.
 Rollout = Literal["fits", "slow", "shrinking", "stuck", "replaced"]
+
+
+#: What can keep a pod from running that has room in all quotas.
+NOT_LOOKED_AT = ("free room on nodes", "volumes", "images", "scheduling gates", "readiness")
 
 
 class Over(Record, frozen=True):
@@ -52,8 +56,9 @@ class Fit(Record, frozen=True):
     replicas are there; absent: there is no surge.
     ``would``: how a rollout would go that is started now, with ``would_end`` where it comes to rest; ``is``: the one
     that is under way. ``over``: quotas that have used more than their hard. ``never``: the next pod is refused for
-    something that no room helps. ``autoscaled``: how far an autoscaler gets, absent where none is known. ``enough``:
-    everything fits. Where quotas could not be read, ``enough`` is False and nothing is said of rollouts.
+    something that no room helps. ``autoscaled``: how far an autoscaler gets, absent where none is known. ``run_state``:
+    how the pods that exist fare; absent of a file. ``enough``: everything fits, and nothing that exists waits or fails.
+    Only quotas are looked at, and what admission refuses: ``not_looked_at`` names the rest. Where quotas could not be read, ``enough`` is False and nothing is said of rollouts.
     """
 
     subject: ObjectRef
@@ -77,6 +82,8 @@ class Fit(Record, frozen=True):
     assumptions: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
+    run_state: RunState | None = None
+    not_looked_at: tuple[str, ...] = NOT_LOOKED_AT
 
 
 def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
@@ -95,6 +102,9 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     room = fits if fits is not None else known.missing + known.surge if known is not None else 0
     begun = under_way(store, subject, analysis, known) if known is not None else None
     later = if_started(store, subject, analysis, known) if known is not None and begun is None else None
+    if known is not None and later is not None and not (known.existing or later.complete):
+        # There is no old pod that a rollout could wait for: what is missing is told by itself.
+        later = None
     # Old pods of a rollout that is under way make room for what is missing.
     lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)
     surge = _surge(known, room) if known is not None else None
@@ -106,6 +116,7 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         explanation.remedies,
         explanation.quotas,
         enough=not unread
+        and not is_held_up(explanation.run_state)
         and not lacking
         and would in {None, "fits", "replaced"}
         and (replicas is not None or fits != 0),
@@ -124,6 +135,7 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         assumptions=explanation.assumptions,
         unseen=tuple(unseen for unseen in explanation.unseen if unseen.required),
         complete=explanation.complete,
+        run_state=explanation.run_state,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import structs
 
@@ -12,7 +13,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
-from kubectl_kres.reports.common.owned import owned_by
+from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
@@ -41,8 +42,7 @@ def needed_of(
     if subject.raw is not None or analysis.start.owner is None:
         return Needed(missing, _fits(analysis))
     newest = newest_pod(store, subject, analysis)
-    about = [fact for fact in seen if not _of_older_set(store, subject, analysis, fact)]
-    blocked = blocked_by(about, newest, claims=analysis.claims is not None)
+    blocked = blocked_by(seen, newest, claims=analysis.claims is not None)
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
     fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
     return Needed(missing, None if comes else fits, blocked, comes=comes)
@@ -89,11 +89,33 @@ def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
     return max(times, default="")
 
 
-def _of_older_set(store: Store, subject: Subject, analysis: Analysis, fact: Fact) -> bool:
-    """Whether it is about a ReplicaSet of a template that the Deployment has no more."""
-    owner = analysis.start.owner
-    newest = newest_set(store, owner) if subject.ref.kind == "Deployment" and owner is not None else None
-    return newest is not None and fact.source.kind == "ReplicaSet" and fact.source.name != newest.metadata.name
+def of_current_template(store: Store, deployment: Workload, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The facts without those about a ReplicaSet of a template that the Deployment has no more, and about its pods.
+
+    A Deployment repeats what any of its ReplicaSets says: then the name of the pod tells whose it is.
+    Source: controller/deployment sync.go getReplicaFailures.
+    """
+    newest = newest_set(store, deployment)
+    if newest is None:
+        return tuple(facts)
+    owned = owned_by(store, "ReplicaSet", deployment.metadata.namespace, ("Deployment", deployment.metadata.name))
+    older = {item.metadata.name for item in owned} - {newest.metadata.name}
+    return tuple(fact for fact in facts if not _is_of(store, older, fact))
+
+
+def _is_of(store: Store, sets: Collection[str], fact: Fact) -> bool:
+    source = fact.source
+    if source.kind == "ReplicaSet":
+        return source.name in sets
+    if source.kind == "Pod":
+        pod = store.get("Pod", source.name, source.namespace)
+        return isinstance(pod, Pod) and controller(pod)[0] == "ReplicaSet" and controller(pod)[1] in sets
+    named = _POD_NAME.search(fact.text)
+    return named is not None and named[1].rpartition("-")[0] in sets
+
+
+#: The pod that a refusal is about.
+_POD_NAME = re.compile(r'pods? "([^"]+)"')
 
 
 def _beside_stored(store: Store, subject: Subject, workload: Workload) -> int:

@@ -27,6 +27,7 @@ from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import ENDED, Judgement, judged, of_tasks
 from kubectl_kres.reports.tekton.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.reports.tekton.run_objects import existing_claims, existing_pods, of_pipeline
+from kubectl_kres.reports.tekton.run_state import run_state
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
@@ -84,6 +85,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         not any(unseen.required for unseen in unseen),
         held,
         tuple(made for made in of_pipeline(run, result, world) if made.object.kind == "PersistentVolumeClaim"),
+        run_state(store, run, ask.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
     )
 
 

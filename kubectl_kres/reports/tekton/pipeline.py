@@ -10,7 +10,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Explanation, Fact, RunState, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.tekton.run_objects import RunObject
@@ -80,7 +80,8 @@ class PipelineExplanation(Record, frozen=True):
 
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
     succeeded or failed, so that nothing of it is made any more. ``held``: the value of ``spec.status`` that holds it
-    back. ``claims``: of its workspaces. With ``-c`` there is that task alone.
+    back. ``claims``: of its workspaces. ``run_state``: whether it runs, and why it does not; absent of a file. With
+    ``-c`` there is that task alone.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"seconds_left"})
@@ -103,6 +104,7 @@ class PipelineExplanation(Record, frozen=True):
     complete: bool = True
     held: str = ""
     claims: tuple[RunObject, ...] = ()
+    run_state: RunState | None = None
 
     @property
     def lacks_objects(self) -> bool:

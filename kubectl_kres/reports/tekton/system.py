@@ -16,11 +16,11 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import GROUP as TEKTON
-from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.explanation import Fact, RunState
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -74,6 +74,7 @@ class Tekton(System):
     )
     assumed = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
     waiting = ("TaskRun",)
+    running = ("TaskRun", "PipelineRun")
     policies = ("Task",)
     telling = ("TaskRun",)
     rights: Mapping[str, tuple[Right, ...]] = {
@@ -169,6 +170,13 @@ class Tekton(System):
         from kubectl_kres.reports.tekton.run_facts import run_facts
 
         return tuple(run_facts(item))
+
+    def run_state(self, store: Store, item: Any, now: str) -> RunState | None:
+        if not isinstance(item, TaskRun | PipelineRun):
+            return None
+        from kubectl_kres.reports.tekton.run_state import run_state
+
+        return run_state(store, item, now)
 
     def reach(self, store: Store, subject: Subject, ask: Ask, draft: Draft) -> Iterable[Any]:
         from kubectl_kres.reports.tekton.qos_run import reaches, run_case

@@ -1,0 +1,121 @@
+"""How all that makes pods in a namespace fares, from pods that are looked at once, one after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import RunState
+from kubectl_kres.reports.common.owned import controller, owned_by
+from kubectl_kres.reports.common.replicas import newest_set, pods_of
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
+from kubectl_kres.reports.run_state.grace import rank
+from kubectl_kres.reports.run_state.workload_state import workload_state
+from kubectl_kres.store.store import Store
+
+#: Kinds that make pods, or what makes them.
+KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
+
+_Owner = tuple[str, str, str]
+_States = list[tuple[Pod, RunState]]
+
+
+class PodStates:
+    """Grows with each pod. Of pods that run as usual only the number is kept, by what controls them."""
+
+    def __init__(self, store: Store, now: str) -> None:
+        self.store, self.now = store, now
+        self._running = Counter[_Owner]()
+        self._others: dict[_Owner, _States] = {}
+
+    def add(self, pod: Pod) -> None:
+        """Take one pod into account. The events about it are those in the store by now."""
+        owner = (pod.metadata.namespace, *controller(pod))
+        if is_plain(pod):
+            self._running[owner] += 1
+            return
+        state = state_of_pod(self.store, pod, self.now)
+        if state.word == "runs" and not state.reason:
+            self._running[owner] += 1
+        elif state.word != "ended" or (pod.status.phase == "Failed" and owner[1] == "Job"):
+            self._others.setdefault(owner, []).append((pod, state))
+
+    def of(self, namespace: str, kind: str, name: str) -> tuple[int, _States]:
+        """How many pods that this object controls run as usual, and the others."""
+        owner = (namespace, kind, name)
+        return self._running[owner], self._others.get(owner, [])
+
+    def alone(self, namespace: str) -> Iterator[tuple[Pod, RunState]]:
+        """The pods that nothing controls and that do not run as usual, and those whose controller is of no known kind.
+
+        ``namespace`` empty: of all.
+        """
+        runs = {kind for system in systems() for kind in system.waiting}
+        for (space, kind, _), pods in self._others.items():
+            if kind not in KINDS and kind not in runs and namespace in {"", space}:
+                yield from pods
+
+    def running_alone(self, namespace: str) -> int:
+        """How many pods that nothing controls run as usual."""
+        return sum(count for (space, kind, _), count in self._running.items() if not kind and namespace in {"", space})
+
+
+def states_in_store(store: Store, namespace: str, now: str) -> PodStates:
+    """The states of the pods that the store holds; ``namespace`` empty: of all."""
+    states = PodStates(store, now)
+    for pod in store.all("Pod", namespace or None):
+        states.add(pod)
+    return states
+
+
+def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
+    """The objects that nothing else makes, with how they fare; pods that run alone and as usual are left out.
+
+    ``namespace`` empty: in all. A Deployment stands for its ReplicaSets, a run for its pod.
+    """
+    for kind in KINDS:
+        for workload in store.all(kind, namespace or None):
+            if controller(workload)[0] in KINDS:
+                continue
+            state = _of_workload(store, kind, workload, pods)
+            if state is not None:
+                yield ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), state
+    for workload in store.all("CronJob", namespace or None):
+        if workload.spec.suspend and (state := workload_state("CronJob", workload, None, None, pods.now)) is not None:
+            yield ObjectRef("CronJob", workload.metadata.name, workload.metadata.namespace), state
+    yield from _of_systems(store, namespace, pods)
+    for pod, state in pods.alone(namespace):
+        yield ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace), state
+
+
+def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
+    """Their objects; a run that failed is left out, as it is over, unless its memory limit killed it."""
+    for system in systems():
+        for item in (item for kind in system.running for item in store.all(kind, namespace or None)):
+            state = system.run_state(store, item, pods.now)
+            ref = ObjectRef(item.kind, item.metadata.name, item.metadata.namespace)
+            if state is None or state.reason == "RunFailed":
+                continue
+            own = [state for _, state in pods.of(ref.namespace, ref.kind, ref.name)[1]]
+            yield ref, state if state.word in {"ended", "fails"} else min((*own, state), key=rank)
+
+
+def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -> RunState | None:
+    namespace, name = workload.metadata.namespace, workload.metadata.name
+    try:
+        replicas = pods_of(store, kind, workload)
+    except UsageError:
+        return None
+    if kind != "Deployment":
+        running, others = pods.of(namespace, kind, name)
+        return workload_state(kind, workload, replicas, others, pods.now, running)
+    newest = newest_set(store, workload)
+    sets = [newest] if newest is not None else owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
+    both = [pods.of(namespace, "ReplicaSet", item.metadata.name) for item in sets]
+    others = [pair for _, found in both for pair in found]
+    return workload_state(kind, workload, replicas, others, pods.now, sum(count for count, _ in both))

@@ -1,0 +1,242 @@
+"""How any object fares: a pod, a workload, an object of a system; what its verdict says comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import ContainerState, Pod
+from kubectl_kres.model.workload import Event, Workload
+from kubectl_kres.reports.common.explanation import Fact, RunState, Verdict
+from kubectl_kres.reports.common.owned import controller, events_about, owned_by
+from kubectl_kres.reports.common.pod_template import template_of
+from kubectl_kres.reports.common.replicas import newest_set, pods_of
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.pod.events import refused_since
+from kubectl_kres.reports.pod.needs import SCALED, selector_text
+from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+def object_state(
+    store: Store, ref: ObjectRef, now: str, verdict: Verdict | None = None, facts: Sequence[Fact] = ()
+) -> RunState | None:
+    """None for what does not exist, makes no pods by itself, or of which nothing is known.
+
+    ``verdict``: of the same object: pods that are refused are waited for. ``facts``: what the cluster says of it.
+    """
+    item = store.get(ref.kind, ref.name, ref.namespace)
+    if item is None:
+        return None
+    refused = verdict is not None and is_negative(verdict) and not isinstance(item, Pod)
+    if verdict is not None and refused and isinstance(item, Workload) and ref.kind != "CronJob":
+        return _refused(store, item, verdict, facts, ref)
+    state = state_of_item(store, ref.kind, item, now)
+    if verdict is None or not refused or state is None or state.word in {"fails", "off", "ended"}:
+        return state
+    return _refused(store, item, verdict, facts, ref)
+
+
+def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | None:
+    """The same without its verdict."""
+    if isinstance(item, Pod):
+        return RunState("runs") if is_plain(item) else state_of_pod(store, item, now)
+    if isinstance(item, Workload):
+        return _of_workload(store, kind, item, now)
+    states = (system.run_state(store, item, now) for system in systems())
+    return next((state for state in states if state is not None), None)
+
+
+def is_plain(pod: Pod) -> bool:
+    """Whether all of its containers run, are ready and have not been started before."""
+    statuses = pod.status.container_statuses
+    return (
+        bool(statuses)
+        and pod.status.phase == "Running"
+        and not (pod.status.conditions or pod.metadata.deletion_timestamp)
+        and all(
+            status.ready is not False
+            and status.last_state in _NO_STATE
+            and status.state is not None
+            and status.state.running
+            for status in statuses or ()
+        )
+    )
+
+
+_NO_STATE = (None, ContainerState())
+
+
+def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
+    """With the events about it, as far as they were read."""
+    from kubectl_kres.reports.run_state.pod_state import pod_state
+
+    namespace = pod.metadata.namespace
+    state = pod_state(pod, now, events_about(store, namespace, ("Pod", pod.metadata.name)))
+    if state.reason == "UnboundVolumeClaim" and state.object is None:
+        return _unbound(store, pod, state)
+    return state
+
+
+def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunState | None:
+    if kind == "CronJob":
+        return _of_cron_job(store, workload, now)
+    try:
+        replicas = pods_of(store, kind, workload)
+    except UsageError:
+        return None
+    pods, ready = _pods(store, kind, workload), workload.status.ready_replicas
+    if kind in SCALED and replicas is not None and replicas.wanted and ready >= replicas.wanted:
+        usual = not (replicas.missing or replicas.failing or workload.spec.paused) and all(map(is_plain, pods or ()))
+        if usual:
+            return RunState("runs", of=replicas.wanted, ready=ready)
+    from kubectl_kres.reports.run_state.workload_state import workload_state
+
+    states = [(pod, state_of_pod(store, pod, now)) for pod in pods] if pods is not None else None
+    return workload_state(kind, workload, replicas, states, now)
+
+
+def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
+    """That it is suspended, else the worst of the Jobs that it has running; None between two of them."""
+    from kubectl_kres.reports.run_state.grace import worst
+    from kubectl_kres.reports.run_state.workload_state import workload_state
+
+    namespace, name = workload.metadata.namespace, workload.metadata.name
+    off = workload_state("CronJob", workload, None, None, now)
+    if off is not None:
+        return off
+    active = {item.name for item in workload.status.active} if isinstance(workload.status.active, tuple) else set()
+    jobs = [job for job in owned_by(store, "Job", namespace, ("CronJob", name)) if job.metadata.name in active]
+    return worst(state for job in jobs if (state := _of_workload(store, "Job", job, now)) is not None)
+
+
+def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
+    """Its pods, of a Deployment those of the newest template where that is known; None: they were not read."""
+    namespace, name = workload.metadata.namespace, workload.metadata.name
+    need = Need("Pod", namespace, label_selector=selector_text(workload.spec.selector), required=False)
+    if not store.covered(need).known and not store.covered(Need("Pod", namespace)).known:
+        return None
+    if kind != "Deployment":
+        return list(owned_by(store, "Pod", namespace, (kind, name)))
+    newest = newest_set(store, workload)
+    if newest is not None:
+        return list(owned_by(store, "Pod", namespace, ("ReplicaSet", newest.metadata.name)))
+    return [pod for pod in store.all("Pod", namespace) if _is_of(pod, name)]
+
+
+def _is_of(pod: Pod, deployment: str) -> bool:
+    """Whether a pod is of a Deployment whose ReplicaSets were not read: theirs are its name and a hash."""
+    kind, owner = controller(pod)
+    return kind == "ReplicaSet" and owner.rpartition("-")[0] == deployment
+
+
+def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], ref: ObjectRef) -> RunState:
+    """What is missing waits for what refuses it."""
+    of, ready = 0, 0
+    if isinstance(item, Workload):
+        with suppress(UsageError):
+            replicas = pods_of(store, ref.kind, item)
+            of = replicas.wanted if replicas is not None else 0
+        ready = item.status.ready_replicas or item.status.number_ready
+    since = refused_since(facts) or (verdict.blocked.last if verdict.blocked is not None else "")
+    message = verdict.blocked.message if verdict.blocked is not None else verdict.message
+    if "not found" in message:
+        from kubectl_kres.reports.run_state.containers import missing_object
+        from kubectl_kres.reports.run_state.next_steps import with_next_step
+
+        reason, missing = missing_object(message, ref.namespace)
+        if reason:
+            waits = RunState("waits", reason, since, verdict.missing, of, ready, object=missing, message=message)
+            return with_next_step(waits, ref.namespace)
+    rules = {finding.rule for finding in verdict.findings}
+    by_quota = bool(rules) and all(rule.startswith("quota/") for rule in rules)
+    source = next((finding.source for finding in verdict.findings if finding.source is not None), None)
+    by = verdict.blocked.by if verdict.blocked is not None else str(source.ref) if source is not None else ""
+    return RunState(
+        "waits",
+        "Quota" if by_quota or (not rules and verdict.blocked is None) else "Refused",
+        since,
+        verdict.missing,
+        of,
+        ready,
+        object=source.ref if source is not None else None,
+        by=by,
+        message=message,
+        next="see its remedy: kubectl kres explain",
+    )
+
+
+def _unbound(store: Store, pod: Pod, state: RunState) -> RunState:
+    """With the claim that cannot bind, where its events or the template of the pod tell which one it is."""
+    from kubectl_kres.reports.run_state.next_steps import with_next_step
+    from kubectl_kres.reports.run_state.pod_state import last_time
+
+    namespace = pod.metadata.namespace
+    names = list(_claims(store, pod))
+    events = [(name, event) for name in names for event in events_about(store, namespace, (_CLAIM, name))]
+    if not names:
+        events = [(event.involved_object.name, event) for event in _about_claims(store, namespace)]
+        names = list(dict.fromkeys(name for name, _ in events))
+    if not names:
+        return state
+    name, event = max(events, key=lambda pair: last_time(pair[1]), default=(names[0], None))
+    if event is None and len(names) > 1:
+        return state
+    message = f"{state.message}; {event.message}" if event is not None else state.message
+    named = structs.replace(state, object=ObjectRef(_CLAIM, name, namespace), message=message, next="")
+    return with_next_step(named, namespace)
+
+
+_CLAIM = "PersistentVolumeClaim"
+
+
+def _about_claims(store: Store, namespace: str) -> Iterator[Event]:
+    return (event for event in store.all("Event", namespace) if event.involved_object.kind == _CLAIM)
+
+
+def _claims(store: Store, pod: Pod) -> Iterator[str]:
+    """The claims of a pod as the template says that made it."""
+    namespace, (kind, name) = pod.metadata.namespace, controller(pod)
+    owner = store.get(kind, name, namespace) if kind else None
+    if not isinstance(owner, Workload):
+        return
+    if kind == "StatefulSet":
+        for claim in owner.spec.volume_claim_templates or ():
+            yield f"{claim.metadata.name}-{pod.metadata.name}"
+    template = template_of(owner)[1]
+    for volume in getattr(template.spec, "volumes", None) or () if template is not None else ():
+        claim_name = (volume.get(_VOLUME) or {}).get("claimName")
+        if claim_name:
+            yield str(claim_name)
+
+
+_VOLUME = "persistentVolumeClaim"
+
+
+def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[Need, ...]:
+    """What tells how a listed workload fares where its status alone does not say that all is well."""
+    from kubectl_kres.reports.run_state.workload_state import is_calm
+
+    namespace = workload.metadata.namespace
+    if kind not in _WITH_PODS:
+        return ()
+    try:
+        calm = is_calm(kind, workload, pods_of(store, kind, workload))
+    except UsageError:
+        return ()
+    if calm:
+        return ()
+    jobs = (Need("Job", namespace, required=False),) if kind == "CronJob" else ()
+    events = Need("Event", namespace, field_selector="type=Warning", required=False)
+    return (*jobs, Need("Pod", namespace, required=False), events)
+
+
+_WITH_PODS = frozenset({
+    *("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob"),
+})  # fmt: skip

@@ -1,0 +1,44 @@
+"""How long what is new may take, and which of several states is the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from kubectl_kres.reports.common.explanation import RunState, RunWord
+
+#: The worst first.
+WORDS: Final[tuple[RunWord, ...]] = ("fails", "waits", "starting", "off", "runs", "ended")
+
+#: Seconds in which what is new is starting, and nobody has to look: for a scheduler to answer, for containers to become
+#: ready, for a controller to create pods.
+GRACE: Final = 30
+#: Seconds for a node to pull images and to start containers of which nothing bad is said.
+START_GRACE: Final = 300
+#: Seconds for which the end of a container still counts: as long as the kubelet remembers its back-off.
+RECENT: Final = 600
+
+
+def rank(state: RunState) -> int:
+    """The place among others, the worst first."""
+    return WORDS.index(state.word)
+
+
+def worst(states: Iterable[RunState]) -> RunState | None:
+    """The first of the worst; None of none."""
+    return min(states, key=rank, default=None)
+
+
+def age(moment: str | None, now: str) -> float | None:
+    """Seconds from a moment to now, both RFC 3339; None where one of them is not known."""
+    try:
+        return (datetime.fromisoformat(now) - datetime.fromisoformat(moment or "")).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
+def is_new(moment: str | None, now: str, grace: int = GRACE) -> bool:
+    """Whether a moment is no further back than ``grace`` seconds; not where that is not known."""
+    seconds = age(moment, now)
+    return seconds is not None and seconds < grace

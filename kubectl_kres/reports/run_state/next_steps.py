@@ -1,0 +1,125 @@
+"""What to do next about a state, by its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import structs
+
+from kubectl_kres.reports.common.explanation import RunState
+
+#: Who removes the scheduling gates and suspensions of these, and how to see what it thinks.
+_QUEUES: Mapping[str, str] = {
+    "Kueue": "Kueue lets it go on when its queue admits it: kubectl get workloads.kueue.x-k8s.io -n {namespace} says "
+    "why it does not yet",
+    "AAQ": "the Application Aware Quota controller removes the gate when an ApplicationAwareResourceQuota has room: "
+    "kubectl get applicationawareresourcequotas -n {namespace}",
+}
+
+
+def with_next_step(state: RunState, namespace: str) -> RunState:
+    """The state with what to do next; as it is where there is nothing to do."""
+    step = _STEPS.get(state.reason)
+    if step is None or state.next:
+        return state
+    return structs.replace(state, next=step(state, namespace))
+
+
+def _create(state: RunState, namespace: str) -> str:
+    missing = f"{state.object.kind} {state.object.name}" if state.object is not None else "what is missing"
+    return f"create {missing} in namespace {namespace}, or correct the name in the pod"
+
+
+def _unbound(state: RunState, namespace: str) -> str:
+    claim = f"PersistentVolumeClaim {state.object.name}" if state.object is not None else "its PersistentVolumeClaims"
+    name = f"/{state.object.name}" if state.object is not None else ""
+    see = f"kubectl describe pvc{name} -n {namespace}"
+    return f"let {claim} bind: its StorageClass, or a PersistentVolume that fits ({see})"
+
+
+def _gate(state: RunState, namespace: str) -> str:
+    known = _QUEUES.get(state.by)
+    if known is not None:
+        return known.format(namespace=namespace)
+    return f"ask the owner of the gate ({state.by}): the scheduler waits until the gate is removed from the pod"
+
+
+def _scheduler(state: RunState, namespace: str) -> str:
+    del namespace
+    return f"start the scheduler {state.by}, or set spec.schedulerName to one that runs"
+
+
+def _image(state: RunState, namespace: str) -> str:
+    del namespace
+    return f"correct {state.detail or 'the image'}, or the pull secret and registry that it comes from"
+
+
+def _killed(state: RunState, namespace: str) -> str:
+    del namespace
+    return f"raise that memory limit, or make the program use less: {state.detail}"
+
+
+def _crash(state: RunState, namespace: str) -> str:
+    return f"kubectl logs {state.pod} -n {namespace} --previous says why: {state.detail}"
+
+
+def _not_ready(state: RunState, namespace: str) -> str:
+    if not state.pod:
+        return f"kubectl get pods -n {namespace} shows which pods are not ready"
+    return f"look at its readiness probe: kubectl describe pod/{state.pod} -n {namespace}, kubectl logs {state.pod}"
+
+
+def _look_at_pod(state: RunState, namespace: str) -> str:
+    return f"kubectl describe pod/{state.pod} -n {namespace}" if state.pod else f"kubectl get events -n {namespace}"
+
+
+def _on(state: RunState, namespace: str) -> str:
+    del namespace
+    fields = {
+        "ScaledToZero": "set spec.replicas above 0",
+        "Suspended": "set spec.suspend to false",
+        "Paused": "set spec.paused to false (kubectl rollout resume)",
+    }
+    return f"if it is to run: {fields[state.reason]}"
+
+
+def _say(text: str) -> Callable[[RunState, str], str]:
+    return lambda _state, _namespace: text
+
+
+_STEPS: Mapping[str, Callable[[RunState, str], str]] = {
+    "NoNode": _say("free or add a node that the scheduler's sentence lets in, or lower what the pod asks for"),
+    "SchedulingGate": _gate,
+    "NoScheduler": _scheduler,
+    "MissingVolumeClaim": _create,
+    "UnboundVolumeClaim": _unbound,
+    "MissingResourceClaim": _create,
+    "ResourceClaimNotAllocated": _say(
+        "free a device, or let the ResourceClaim ask for one that a node has (kubectl get resourceslices)"
+    ),
+    "MissingVolume": _look_at_pod,
+    "MissingConfigMap": _create,
+    "MissingSecret": _create,
+    "MissingServiceAccount": _create,
+    "AffinityAssistant": _say(
+        "the pod has to run beside its affinity assistant: let that StatefulSet's pod come, or set the coschedule flag "
+        "of Tekton's feature-flags to disabled"
+    ),
+    "NotCreated": _say("wait for its controller; kubectl describe shows its last try"),
+    "NotReady": _not_ready,
+    "NotStarted": _look_at_pod,
+    "NodeLost": _say("look at its node (kubectl describe node): it does not report any more"),
+    "Queue": _gate,
+    "TaskRunPending": _say("it starts when spec.status TaskRunPending is removed"),
+    "PipelineRunPending": _say("it starts when spec.status PipelineRunPending is removed"),
+    "Image": _image,
+    "OOMKilled": _killed,
+    "CrashLoop": _crash,
+    "ContainerError": _look_at_pod,
+    "Evicted": _look_at_pod,
+    "JobFailed": _say("mend what its pods failed for, and create the Job anew"),
+    "RunFailed": _say("mend what it failed for, and start a new run"),
+    "ScaledToZero": _on,
+    "Suspended": _on,
+    "Paused": _on,
+}

@@ -1,0 +1,117 @@
+"""Why a pod has no node yet: a gate, the scheduler's sentence, or that no scheduler has answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.pod import SCHEDULED, Pod, PodAffinityTerm
+from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.run_state.grace import GRACE, is_new
+
+#: The scheduler of pods that name none.
+_DEFAULT_SCHEDULER = "default-scheduler"
+#: Gates and label prefixes of well-known controllers.
+#: Source: kueue pkg/controller/jobs/pod/constants; application-aware-quota pkg/util AAQGate.
+_GATES: Mapping[str, str] = {"kueue.x-k8s.io": "Kueue", "ApplicationAwareQuotaGate": "AAQ"}
+_QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+#: How Tekton calls the StatefulSets whose pod it keeps the pods of a PipelineRun beside, by their instance label.
+#: Source: tekton pkg/reconciler/pipelinerun/affinity_assistant.go.
+_ASSISTANT = "affinity-assistant"
+
+#: The scheduler's sentences about an object that holds the pod up.
+#: Source: scheduler plugins volumebinding, dynamicresources, volumezone (1.27 to 1.37).
+_SENTENCES: tuple[tuple[re.Pattern[str], Reason, str], ...] = (
+    (re.compile(r'persistentvolumeclaim "([^"]+)" not found'), "MissingVolumeClaim", "PersistentVolumeClaim"),
+    (
+        re.compile(r'persistentvolumeclaim "([^"]+)" (?:bound to non-existent|is being deleted)'),
+        "UnboundVolumeClaim",
+        "PersistentVolumeClaim",
+    ),
+    (re.compile(r"unbound (?:immediate )?PersistentVolumeClaims"), "UnboundVolumeClaim", ""),
+    (re.compile(r"(?:did not find available|didn't find available) persistent volumes"), "UnboundVolumeClaim", ""),
+    (re.compile(r'storageclass(?:\.storage\.k8s\.io)? "([^"]+)" not found'), "UnboundVolumeClaim", "StorageClass"),
+    (re.compile(r'resourceclaim(?:\.resource\.k8s\.io)? "([^"]+)" not found'), "MissingResourceClaim", "ResourceClaim"),
+    (
+        re.compile(r'resourceclaimtemplate(?:\.resource\.k8s\.io)? "([^"]+)" not found'),
+        "MissingResourceClaim",
+        "ResourceClaimTemplate",
+    ),
+    (re.compile(r"waiting for (?:dynamic )?resource ?claim|resourceclaim.* (?:to be|has not been) created"),
+     "MissingResourceClaim", ""),
+    (re.compile(r"cannot allocate all claims|resourceclaim (?:in use|cannot be allocated)"),
+     "ResourceClaimNotAllocated", ""),
+)  # fmt: skip
+
+
+def queue_of(labels: Mapping[str, str] | None) -> str:
+    """The queue of Kueue that labels name; empty if they name none."""
+    return (labels or {}).get(_QUEUE_LABEL, "")
+
+
+def without_node(pod: Pod, now: str) -> RunState:
+    """How a pod fares that is on no node."""
+    gates = pod.spec.scheduling_gates
+    condition = next(
+        (item for item in pod.status.conditions or () if item.type == SCHEDULED and item.status == "False"), None
+    )
+    if gates or (condition is not None and condition.reason == "SchedulingGated"):
+        return _gated(pod, condition)
+    if condition is not None:
+        return _unschedulable(pod, condition)
+    since = pod.metadata.creation_timestamp or ""
+    if is_new(since, now):
+        return RunState("starting", since=since)
+    scheduler = pod.spec.scheduler_name or _DEFAULT_SCHEDULER
+    detail = f"no scheduler called {scheduler} has answered within {GRACE}s"
+    return RunState("waits", "NoScheduler", since, by=scheduler, detail=detail)
+
+
+def _gated(pod: Pod, condition: Condition | None) -> RunState:
+    names = [gate.name for gate in pod.spec.scheduling_gates or ()]
+    owners = list(dict.fromkeys(_owner_of_gate(name) for name in names))
+    queue = queue_of(pod.metadata.labels)
+    of_queue = f", queue {queue}" if queue and "Kueue" in owners else ""
+    since = (condition.last_transition_time if condition is not None else "") or pod.metadata.creation_timestamp or ""
+    kinds = f"gate{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a scheduling gate"
+    message = condition.message if condition is not None else ""
+    return RunState(
+        "waits", "SchedulingGate", since, by=" and ".join(owners), message=message, detail=f"{kinds}{of_queue}"
+    )
+
+
+def _owner_of_gate(name: str) -> str:
+    prefix = name.partition("/")[0]
+    return _GATES.get(prefix, prefix)
+
+
+def _unschedulable(pod: Pod, condition: Condition) -> RunState:
+    message, since = condition.message, condition.last_transition_time or pod.metadata.creation_timestamp or ""
+    reason, missing = named_object(message, pod.metadata.namespace)
+    if reason == "NoNode" and (assistant := assistant_of(pod)) and "affinity" in message:
+        missing = ObjectRef("StatefulSet", assistant, pod.metadata.namespace)
+        return RunState("waits", "AffinityAssistant", since, object=missing, message=message)
+    return RunState("waits", reason, since, object=missing, message=message)
+
+
+def named_object(message: str, namespace: str) -> tuple[Reason, ObjectRef | None]:
+    """The reason that a sentence of the scheduler comes to, with the object that it names."""
+    for pattern, reason, kind in _SENTENCES:
+        match = pattern.search(message)
+        if match is not None:
+            place = "" if kind == "StorageClass" else namespace
+            return reason, ObjectRef(kind, match[1], place) if kind else None
+    return "NoNode", None
+
+
+def assistant_of(pod: Pod) -> str:
+    """The StatefulSet of Tekton beside whose pod this one has to run; empty if there is none."""
+    affinity = pod.spec.affinity.pod_affinity if pod.spec.affinity is not None else None
+    terms = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    return next((name for term in terms or () if (name := _instance(term)).startswith(_ASSISTANT)), "")
+
+
+def _instance(term: PodAffinityTerm) -> str:
+    labels = term.label_selector.match_labels if term.label_selector is not None else None
+    return (labels or {}).get("app.kubernetes.io/instance", "")

@@ -1,0 +1,186 @@
+"""How a workload fares: by its pods where they were read, else by what its status counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import structs
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.pod_template import template_of
+from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.run_state.containers import troubles
+from kubectl_kres.reports.run_state.grace import is_new, rank, worst
+from kubectl_kres.reports.run_state.next_steps import with_next_step
+from kubectl_kres.reports.run_state.scheduling import queue_of
+
+#: Kinds that say of how many pods they want how many are ready.
+_COUNTING = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet"})
+
+
+def off_state(kind: str, workload: Workload) -> RunState | None:
+    """That somebody turned it off, or that a queue has not let it start; None where it is on."""
+    spec, namespace = workload.spec, workload.metadata.namespace
+    if spec.suspend and kind in {"Job", "CronJob"} and not _ended(kind, workload):
+        return with_next_step(_suspended(kind, workload), namespace)
+    if kind in _COUNTING and kind != "DaemonSet" and spec.replicas == 0:
+        return with_next_step(_off(workload, "ScaledToZero", "spec.replicas", "scaled to 0"), namespace)
+    if kind == "Deployment" and spec.paused and _pause_shows(workload):
+        return with_next_step(_off(workload, "Paused", "spec.paused", "paused"), namespace)
+    return None
+
+
+def _pause_shows(workload: Workload) -> bool:
+    """Whether a paused Deployment keeps something from running that its spec asks for."""
+    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
+    status = workload.status
+    return not status.replicas or status.updated_replicas < min(wanted, status.replicas)
+
+
+def _off(workload: Workload, reason: Reason, path: str, detail: str) -> RunState:
+    edit = last_edit(workload.metadata.managed_fields, path)
+    by = edit.manager if edit is not None else ""
+    return RunState("off", reason, edit.time if edit is not None else "", by=by, detail=detail)
+
+
+def _suspended(kind: str, workload: Workload) -> RunState:
+    """A suspended Job with a queue is wanted: the queue's controller lets it start."""
+    template = template_of(workload)[1]
+    labels = workload.metadata.labels
+    queue = queue_of(labels) or queue_of(template.metadata.labels if template is not None else None)
+    since = next(
+        (item.last_transition_time or "" for item in workload.status.conditions or () if item.type == "Suspended"),
+        workload.metadata.creation_timestamp or "",
+    )
+    owner = controller(workload)
+    of_owner = f" of {owner[0]} {owner[1]}" if owner[0] else ""
+    if queue and kind == "Job":
+        detail = f"suspended{of_owner} until queue {queue} admits it"
+        return RunState("waits", "Queue", since, by="Kueue", detail=detail)
+    if owner[0] and kind == "Job":
+        ref = ObjectRef(*owner, workload.metadata.namespace)
+        step = (
+            f"it is {owner[0]} {owner[1]} that suspends it: kubectl get {owner[0].lower()} {owner[1]} -o yaml shows why"
+        )
+        return RunState("off", "Suspended", since, object=ref, by=str(ref), detail=f"suspended{of_owner}", next=step)
+    return _off(workload, "Suspended", "spec.suspend", "suspended")
+
+
+def _ended(kind: str, workload: Workload) -> RunState | None:
+    """Of a Job that makes no more pods."""
+    for condition in (workload.status.conditions or ()) if kind == "Job" else ():
+        if condition.status != "True":
+            continue
+        if condition.type in {"Complete", "SuccessCriteriaMet"}:
+            return RunState("ended")
+        if condition.type in {"Failed", "FailureTarget"}:
+            since, detail = condition.last_transition_time or "", condition.reason
+            return RunState("fails", "JobFailed", since, message=condition.message, detail=detail)
+    return None
+
+
+def workload_state(
+    kind: str,
+    workload: Workload,
+    replicas: Replicas | None,
+    pods: Iterable[tuple[Pod, RunState]] | None,
+    now: str,
+    running: int = 0,
+) -> RunState | None:
+    """None for what wants no pods by itself, as a CronJob between two runs, and where nothing is known.
+
+    ``pods``: those that it has of the newest template, each with its state; None: they were not read.
+    ``running``: how many more there are that run as usual.
+    """
+    ended = _ended(kind, workload)
+    states = [(pod, state) for pod, state in pods or () if state.word != "ended"]
+    if ended is not None:
+        return with_next_step(_with_pods(ended, pods or ()), workload.metadata.namespace)
+    off = off_state(kind, workload)
+    if off is not None:
+        return off
+    if replicas is None:
+        return worst(state for _, state in states)
+    state = _of_pods(states, replicas) if pods is not None else None
+    known = running + sum(state.word == "runs" for _, state in states)
+    counted = _by_counts(kind, workload, replicas, now, known)
+    if state is None or (counted is not None and rank(counted) < rank(state)):
+        state = counted
+    if state is None:
+        return None
+    state = structs.replace(state, of=replicas.wanted, ready=ready_pods(kind, workload, states))
+    return with_next_step(state, workload.metadata.namespace)
+
+
+def _with_pods(ended: RunState, pods: Iterable[tuple[Pod, RunState]]) -> RunState:
+    """A Job that failed, with what killed its pods where that was memory."""
+    if ended.word != "fails":
+        return ended
+    killed = (trouble for pod, _ in pods for trouble in troubles(pod, "") if trouble.reason == "OOMKilled")
+    first = next(killed, None)
+    return structs.replace(first, message=ended.message) if first is not None else ended
+
+
+def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunState]] = ()) -> int:
+    """How many pods are ready, as the status counts them."""
+    status = workload.status
+    if kind == "DaemonSet":
+        return status.number_ready
+    if kind == "Job":
+        return status.ready or sum(state.word == "runs" for _, state in states)
+    return status.ready_replicas
+
+
+def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
+    """The worst of its pods, with how many are like it."""
+    # One that says why a pod was killed stands for those that run and say nothing.
+    state = worst(sorted((state for _, state in states), key=lambda state: not state.reason))
+    if state is None:
+        return None
+    alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)
+    return structs.replace(state, pods=min(alike, max(replicas.wanted, 1)))
+
+
+def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, known: int) -> RunState | None:
+    """What the counts of the status say: pods that are missing, and pods that are not ready.
+
+    ``known``: how many pods are known to run, which a status may not count yet.
+    """
+    since = _since(workload)
+    if replicas.missing and not replicas.resting:
+        if is_new(since, now):
+            return RunState("starting", since=since, pods=replicas.missing)
+        return RunState("waits", "NotCreated", since, pods=replicas.missing,
+                        detail=f"{replicas.missing} of {replicas.wanted} pods are not there")  # fmt: skip
+    if kind == "Job" and replicas.wanted:
+        return RunState("runs") if not replicas.missing else None
+    if kind not in _COUNTING or not replicas.wanted:
+        return None
+    lacks = replicas.wanted - max(known, ready_pods(kind, workload))
+    if lacks <= 0:
+        return RunState("runs")
+    if is_new(since, now):
+        return RunState("starting", since=since, pods=lacks)
+    return RunState("waits", "NotReady", since, pods=lacks, detail=f"{lacks} of {replicas.wanted} pods are not ready")
+
+
+def _since(workload: Workload) -> str:
+    """The last moment at which its status turned, else when it was made."""
+    times = [item.last_transition_time or "" for item in workload.status.conditions or () if item.type != "Progressing"]
+    return max([*times, workload.metadata.creation_timestamp or ""])
+
+
+def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
+    """Whether its status alone says that all that it wants runs, or that it is off: nobody has to look at its pods."""
+    if off_state(kind, workload) is not None or _ended(kind, workload) is not None:
+        return True
+    if kind == "CronJob":
+        return not workload.status.active
+    if replicas is None or not (kind in _COUNTING or kind == "Job"):
+        return True
+    return not replicas.missing and ready_pods(kind, workload) >= replicas.wanted
