@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A throw-away Kubernetes control plane on loopback: etcd, kube-apiserver and kube-controller-manager.
+"""A throw-away Kubernetes control plane on loopback: etcd, kube-apiserver, kube-controller-manager and, if asked for,
+kube-scheduler.
 
 As a library, with the standard library only::
 
@@ -84,9 +85,13 @@ class ControlPlane:
         controllers: Iterable[str] = BASIC_CONTROLLERS,
         apiserver_args: Iterable[str] = (),
         controller_args: Iterable[str] = (),
+        scheduler: bool = False,
+        scheduler_args: Iterable[str] = (),
         timeout: float = 120.0,
     ) -> None:
-        """``controllers`` may be empty: then no controller manager runs.  ``timeout``: seconds for each component."""
+        """``controllers`` may be empty: then no controller manager runs.  ``scheduler``: whether kube-scheduler runs,
+        with its default profile.  ``timeout``: seconds for each component.
+        """
         gates = ",".join(f"{name}={str(on).lower()}" for name, on in sorted((feature_gates or {}).items()))
         plugins = ",".join(disable_admission)
         self.assets = assets
@@ -99,6 +104,8 @@ class ControlPlane:
             *apiserver_args,
         ]
         self.controller_args = [*([f"--feature-gates={gates}"] if gates else []), *controller_args]
+        self.scheduler = scheduler
+        self.scheduler_args = [*([f"--feature-gates={gates}"] if gates else []), *scheduler_args]
         self.token = secrets.token_hex(16)
         self.url = ""
         self.folder = Path()
@@ -165,6 +172,8 @@ class ControlPlane:
         write_private(self.kubeconfig, kubeconfig(self.url, self.token, self.ca_file.read_bytes()))
         if self.controllers:
             self._start_controllers()
+        if self.scheduler:
+            self._start_scheduler()
 
     def stop(self) -> None:
         """End what runs and remove its folder; nothing running is fine."""
@@ -259,6 +268,24 @@ class ControlPlane:
             account = "/api/v1/namespaces/default/serviceaccounts/default"
             self._wait("kube-controller-manager", partial(self._serves, account))
 
+    def _start_scheduler(self) -> None:
+        """Start kube-scheduler; it answers readyz once it knows the nodes and pods of the server."""
+        port = free_port()
+        self._spawn(
+            "kube-scheduler",
+            [
+                f"--kubeconfig={self.kubeconfig}",
+                f"--authentication-kubeconfig={self.kubeconfig}",
+                f"--authorization-kubeconfig={self.kubeconfig}",
+                "--leader-elect=false",
+                f"--bind-address={HOST}",
+                f"--secure-port={port}",
+                f"--cert-dir={self.folder / 'scheduler'}",
+                *self.scheduler_args,
+            ],
+        )
+        self._wait("kube-scheduler", lambda: http_ok(f"https://{HOST}:{port}/readyz"))
+
     def _serves(self, path: str) -> bool:
         return self.request("GET", path, timeout=PROBE_SECONDS)[0] == 200
 
@@ -321,8 +348,9 @@ def free_port() -> int:
 
 
 def http_ok(url: str) -> bool:
-    """Whether a plain server on loopback answers 200."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    """Whether a server on loopback answers 200, with whatever certificate."""
+    trusting = urllib.request.HTTPSHandler(context=ssl._create_unverified_context())
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), trusting)
     with opener.open(url, timeout=PROBE_SECONDS) as answer:
         return bool(answer.status == 200)
 
@@ -355,6 +383,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--disable-admission", default="ServiceAccount", metavar="PLUGIN,...")
     controllers = ",".join(BASIC_CONTROLLERS + WORKLOAD_CONTROLLERS)
     parser.add_argument("--controllers", default=controllers, help="'' for no controller manager", metavar="NAME,...")
+    parser.add_argument("--scheduler", action="store_true", help="start kube-scheduler, too")
     parser.add_argument("--apiserver-arg", action="append", default=[], metavar="--FLAG=VALUE")
     parser.add_argument("--controller-arg", action="append", default=[], metavar="--FLAG=VALUE")
     return parser
@@ -372,6 +401,7 @@ def main() -> int:
             controllers=filter(None, options.controllers.split(",")),
             apiserver_args=options.apiserver_arg,
             controller_args=options.controller_arg,
+            scheduler=options.scheduler,
         ) as plane:
             print(plane.kubeconfig, flush=True)
             stay(plane, watch_stdin=True)
