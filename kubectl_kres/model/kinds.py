@@ -92,10 +92,16 @@ KINDS: tuple[Kind, ...] = (
 
 
 class Kinds(dict[str, Kind]):
-    """Kinds by name. A name with a version, as ``ConfigMap.v1``, is that of a kind of parameters of policies."""
+    """Kinds by name. A name with a version, as ``ConfigMap.v1``, is that of a kind of parameters of policies,
+    one with a slash that of what is read for the scheduler.
+    """
 
     def __missing__(self, name: str) -> Kind:
         kind = parameter_kind(name)
+        if kind is None and "/" in name:
+            from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only a pod that waits for a node needs it
+
+            kind = VIEWS.get(name)
         if kind is None:
             raise KeyError(name)
         return kind

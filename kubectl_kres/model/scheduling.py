@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import Base, Condition, LabelSelector, OwnerReference, Requirement, ResourceList
+from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
 from kubectl_kres.model.pod import NamedClaim, ResourceRequirements
 
 
@@ -382,6 +382,57 @@ class CSINode(Base, frozen=True):
     api_version: str = "storage.k8s.io/v1"
 
 
+class CSIDriverSpec(Base, frozen=True):
+    """What a CSI driver asks of the scheduler."""
+
+    storage_capacity: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
+
+
+class CSIDriver(Base, frozen=True):
+    """A CSI driver of the cluster."""
+
+    metadata: Identity = Identity()
+    spec: CSIDriverSpec = CSIDriverSpec()
+    kind: str = "CSIDriver"
+    api_version: str = "storage.k8s.io/v1"
+
+
+class CSIStorageCapacity(Base, frozen=True):
+    """How much room for volumes of a class there is on some nodes."""
+
+    metadata: Identity = Identity()
+    storage_class_name: str = ""
+    node_topology: LabelSelector | None = None
+    capacity: Any = None
+    maximum_volume_size: Any = None
+    kind: str = "CSIStorageCapacity"
+    api_version: str = "storage.k8s.io/v1"
+
+
+class AttachedVolume(Base, frozen=True):
+    """The volume that is attached."""
+
+    persistent_volume_name: str | None = None
+
+
+class VolumeAttachmentSpec(Base, frozen=True):
+    """Which volume is attached to which node by which driver."""
+
+    attacher: str = ""
+    node_name: str = ""
+    source: AttachedVolume = AttachedVolume()
+
+
+class VolumeAttachment(Base, frozen=True):
+    """A volume on a node."""
+
+    metadata: Identity = Identity()
+    spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
+    kind: str = "VolumeAttachment"
+    api_version: str = "storage.k8s.io/v1"
+
+
 class ClaimConsumer(Base, frozen=True):
     """Who uses a ResourceClaim."""
 
@@ -462,17 +513,49 @@ class DeviceClass(Base, frozen=True):
 
 
 class World(Struct, frozen=True):
-    """All that the scheduler looks at for one pod, apart from the pods on nodes, which are counted in ``NodeInfo``.
+    """All that the scheduler looks at for one pod, apart from the nodes and their pods.
 
-    Claims are by namespace and name, the others by name. ``namespaces``: their labels. ``minor``: the version of the
-    scheduler, 1.N.
+    Claims are by namespace and name, attachments by node, the others by name. ``namespaces``: their labels. ``minor``:
+    the version of the scheduler, 1.N.
     """
 
-    namespaces: Mapping[str, Mapping[str, str]]
-    claims: Mapping[tuple[str, str], StorageClaim]
-    volumes: Mapping[str, PersistentVolume]
-    classes: Mapping[str, BindingClass]
-    csi_nodes: Mapping[str, CSINode]
-    device_claims: Mapping[tuple[str, str], DeviceClaim]
-    device_classes: Mapping[str, DeviceClass]
+    namespaces: Mapping[str, Mapping[str, str]] = {}
+    claims: Mapping[tuple[str, str], StorageClaim] = {}
+    volumes: Mapping[str, PersistentVolume] = {}
+    classes: Mapping[str, BindingClass] = {}
+    csi_nodes: Mapping[str, CSINode] = {}
+    drivers: Mapping[str, CSIDriver] = {}
+    capacities: tuple[CSIStorageCapacity, ...] = ()
+    attachments: Mapping[str, tuple[VolumeAttachment, ...]] = {}
+    device_claims: Mapping[tuple[str, str], DeviceClaim] = {}
+    device_classes: Mapping[str, DeviceClass] = {}
     minor: int = 36
+
+
+#: What the store calls objects that were read for the scheduler: the same objects hold other fields there. A name with
+#: a slash is that of no kind of parameters of policies.
+_VIEW = ".of/scheduler"
+POD, BOUND_PODS, NODES = f"Pod{_VIEW}", "Pod.on/nodes", f"Node{_VIEW}"
+CLAIMS, VOLUMES = f"PersistentVolumeClaim{_VIEW}", f"PersistentVolume{_VIEW}"
+CLASSES, CSI_NODES, CSI_DRIVERS = f"StorageClass{_VIEW}", f"CSINode{_VIEW}", f"CSIDriver{_VIEW}"
+CAPACITIES, ATTACHMENTS = f"CSIStorageCapacity{_VIEW}", f"VolumeAttachment{_VIEW}"
+DEVICE_CLAIMS, DEVICE_CLASSES = f"ResourceClaim{_VIEW}", f"DeviceClass{_VIEW}"
+_STORAGE, _DEVICES = "storage.k8s.io", "resource.k8s.io"
+
+VIEWS: Mapping[str, Kind] = {
+    kind.kind: kind
+    for kind in (
+        Kind(POD, ("pods",), struct=SchedulingPod),
+        Kind(BOUND_PODS, ("pods",), struct=SchedulingPod),
+        Kind(NODES, ("nodes",), namespaced=False, struct=SchedulingNode),
+        Kind(CLAIMS, ("persistentvolumeclaims",), struct=StorageClaim),
+        Kind(VOLUMES, ("persistentvolumes",), namespaced=False, struct=PersistentVolume),
+        Kind(CLASSES, ("storageclasses",), _STORAGE, namespaced=False, struct=BindingClass),
+        Kind(CSI_NODES, ("csinodes",), _STORAGE, namespaced=False, struct=CSINode),
+        Kind(CSI_DRIVERS, ("csidrivers",), _STORAGE, namespaced=False, struct=CSIDriver),
+        Kind(CAPACITIES, ("csistoragecapacities",), _STORAGE, struct=CSIStorageCapacity),
+        Kind(ATTACHMENTS, ("volumeattachments",), _STORAGE, namespaced=False, struct=VolumeAttachment),
+        Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=DeviceClaim),
+        Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=DeviceClass),
+    )
+}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.scheduling import PersistentVolume, StorageClaim
+from kubectl_kres.model.scheduling import CSIStorageCapacity, PersistentVolume, StorageClaim
 from kubectl_kres.quantity import stored
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.selectors import matches, selector_matches
@@ -33,6 +33,12 @@ def _bytes(value: object) -> int:
         return stored(value).value()
     except QuantityError:
         return 0
+
+
+def room_of(capacity: CSIStorageCapacity) -> int:
+    """Bytes that the largest volume may have; -1: there is no room. Source: volumeLimit."""
+    limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
+    return -1 if limit is None else _bytes(limit)
 
 
 def reachable(volume: PersistentVolume, node: NodeInfo) -> bool:

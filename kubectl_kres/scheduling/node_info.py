@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,8 +31,8 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     """A pod on a node, as little of it as filters ask for.
 
     ``ending``: it is being deleted. ``anti_affinity``: the pods that it does not want beside it. ``volumes``: those
-    that are claims or disks. ``priority``: 0 where none was given.
-    ``nominated``: it is not there yet, and the scheduler has others removed for it.
+    that are claims or disks. ``priority``: 0 where none was given. ``node``: where it is, or with ``nominated`` where
+    it will be once others have gone for it; empty: nowhere.
     """
 
     namespace: str
@@ -43,7 +44,13 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     ports: tuple[HostPort, ...] = ()
     anti_affinity: tuple[AffinityTerm, ...] = ()
     volumes: tuple[SchedulingVolume, ...] = ()
+    node: str = ""
     nominated: bool = False
+
+    @property
+    def metadata(self) -> BoundPod:
+        """Itself: name and namespace stand here."""
+        return self
 
 
 class NodeInfo(Struct, frozen=True):
@@ -70,14 +77,21 @@ def bind(pod: SchedulingPod) -> BoundPod:
         namespace=metadata.namespace,
         name=metadata.name,
         requests=requests_of(pod, on_node=True),
-        labels=metadata.labels or {},
+        labels=_shared(tuple(metadata.labels.items())) if metadata.labels else {},
         ending=metadata.deletion_timestamp is not None,
         priority=spec.priority or 0,
         ports=tuple(host_ports(pod)),
         anti_affinity=required_terms(pod, spec.affinity.pod_anti_affinity if spec.affinity else None),
         volumes=tuple(filter(_binds, spec.volumes or ())),
+        node=spec.node_name or pod.status.nominated_node_name,
         nominated=not spec.node_name,
     )
+
+
+@lru_cache(20_000)
+def _shared(labels: tuple[tuple[str, str], ...]) -> Labels:
+    """The same labels of many pods once."""
+    return dict(labels)
 
 
 def _binds(volume: SchedulingVolume) -> bool:
@@ -106,7 +120,7 @@ def changed_node(node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[Bo
 
 def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
     """What pods request together."""
-    sums: Amounts = {}
+    sums: dict[str, int] = {}
     for pod in pods:
         for name, amount in pod.requests.items():
             sums[name] = sums.get(name, 0) + amount

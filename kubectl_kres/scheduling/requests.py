@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ResourceList
@@ -12,7 +12,7 @@ from kubectl_kres.model.scheduling import SchedulingContainer, SchedulingPod
 from kubectl_kres.quantity import Quantity, stored
 
 #: Resource name to thousandths of a CPU, bytes, or units.
-Amounts = dict[str, int]
+Amounts = Mapping[str, int]
 Exact = dict[str, Quantity]
 ZERO = Quantity(0)
 
@@ -22,10 +22,10 @@ def _parsed(text: str) -> Quantity:
     return stored(text)
 
 
-def _read(amounts: ResourceList | None) -> Exact:
+def _read(amounts: Iterable[tuple[str, Any]]) -> Exact:
     """A resource list; what is no quantity, which no server stores, counts as nothing."""
     exact: Exact = {}
-    for name, value in (amounts or {}).items():
+    for name, value in amounts:
         try:
             exact[name] = _parsed(value) if isinstance(value, str) else stored(value)
         except QuantityError:
@@ -59,7 +59,7 @@ def whole(amounts: Mapping[str, Quantity]) -> Amounts:
 
 def read_amounts(amounts: ResourceList | None) -> Amounts:
     """The whole numbers of a resource list."""
-    return whole(_read(amounts))
+    return whole(_read((amounts or {}).items()))
 
 
 def _add(sums: Exact, more: Mapping[str, Quantity]) -> None:
@@ -75,69 +75,93 @@ def _raise(sums: Exact, other: Mapping[str, Quantity]) -> None:
             sums[name] = amount
 
 
+#: A list of amounts as read, which can be a key; empty: nothing.
+_List = tuple[tuple[str, Any], ...]
+
+
+class _Shape(NamedTuple):
+    """All of a pod that its requests depend on: pods of a workload have the same, and are summed once.
+
+    ``containers`` and ``inits``: what is asked, and what it has, which is None where its status says nothing; of inits
+    also whether it is a sidecar.
+    """
+
+    containers: tuple[tuple[_List, tuple[_List, _List] | None], ...]
+    inits: tuple[tuple[_List, tuple[_List, _List] | None, bool], ...]
+    level: _List
+    level_has: tuple[_List, _List] | None
+    overhead: _List
+    infeasible: bool
+
+
 def requests_of(pod: SchedulingPod, *, on_node: bool) -> Amounts:
     """What a pod requests in all. ``on_node``: it is bound, so what it was given counts where that is more.
 
-    Source: component-helpers resource/helpers.go PodRequests.
+    The result is shared by all pods that are alike. Source: component-helpers resource/helpers.go PodRequests.
     """
-    given = _given(pod) if on_node else {}
+    spec, status = pod.spec, pod.status
+    has: dict[str, tuple[_List, _List]] = {}
+    if on_node:
+        for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
+            if one.resources is not None:
+                has[one.name] = (_listed(one.resources.requests), _listed(one.allocated_resources))
+    level_has = None
+    if on_node and spec.resources is not None and status.resources is not None:
+        level_has = (_listed(status.resources.requests), _listed(status.allocated_resources))
     infeasible = any(
         condition.type == "PodResizePending" and condition.reason == "Infeasible"
-        for condition in pod.status.conditions or ()
+        for condition in status.conditions or ()
     )
-    sums = _of_containers(pod, given, infeasible=infeasible)
-    level = pod.spec.resources.requests if pod.spec.resources is not None else None
-    if level and any(is_pod_level(name) for name in level):
-        asked = _read(level)
-        status = pod.status.resources
-        if on_node and status is not None:
-            effective = {} if infeasible else dict(asked)
-            _raise(effective, _read(status.requests))
-            _raise(effective, _read(pod.status.allocated_resources))
-            asked = {name: effective.get(name, ZERO) for name in asked}
-        sums.update({name: amount for name, amount in asked.items() if is_pod_level(name)})
-    if pod.spec.overhead:
-        _add(sums, _read(pod.spec.overhead))
-    return whole(sums)
+    shape = _Shape(
+        tuple((_asked(one), has.get(one.name)) for one in spec.containers or ()),
+        tuple((_asked(one), has.get(one.name), one.restart_policy == "Always") for one in spec.init_containers or ()),
+        _listed(spec.resources.requests) if spec.resources is not None else (),
+        level_has,
+        _listed(spec.overhead),
+        infeasible,
+    )
+    return _sum(shape)
 
 
-def _of_containers(pod: SchedulingPod, given: Mapping[str, Exact], *, infeasible: bool) -> Exact:
-    """Containers and sidecars together, or an init container with the sidecars before it where that is more."""
+def _asked(container: SchedulingContainer) -> _List:
+    return _listed(container.resources.requests) if container.resources is not None else ()
+
+
+def _listed(amounts: ResourceList | None) -> _List:
+    return tuple(amounts.items()) if amounts else ()
+
+
+@lru_cache(20_000)
+def _sum(shape: _Shape) -> Amounts:
     sums: Exact = {}
-    for container in pod.spec.containers or ():
-        _add(sums, _of_container(container, given, infeasible=infeasible))
+    for asked, has in shape.containers:
+        _add(sums, _effective(asked, has, infeasible=shape.infeasible))
     sidecars: Exact = {}
     peak: Exact = {}
-    for container in pod.spec.init_containers or ():
-        if container.restart_policy == "Always":
-            amounts = _of_container(container, given, infeasible=infeasible)
+    for asked, has, sidecar in shape.inits:
+        if sidecar:
+            amounts = _effective(asked, has, infeasible=shape.infeasible)
             _add(sums, amounts)
             _add(sidecars, amounts)
             _raise(peak, sidecars)
         else:
-            together = _read(container.resources.requests if container.resources else None)
+            together = _read(asked)
             _add(together, sidecars)
             _raise(peak, together)
     _raise(sums, peak)
-    return sums
+    level = {name: amount for name, amount in _read(shape.level).items() if is_pod_level(name)}
+    if level and shape.level_has is not None:
+        effective = _effective(shape.level, shape.level_has, infeasible=shape.infeasible)
+        level = {name: effective.get(name, ZERO) for name in level}
+    sums.update(level)
+    _add(sums, _read(shape.overhead))
+    return whole(sums)
 
 
-def _of_container(container: SchedulingContainer, given: Mapping[str, Exact], *, infeasible: bool) -> Exact:
-    asked = _read(container.resources.requests if container.resources else None)
-    has = given.get(container.name)
-    if has is None:
-        return asked
-    amounts: Exact = {} if infeasible else asked
-    _raise(amounts, has)
+def _effective(asked: _List, has: tuple[_List, _List] | None, *, infeasible: bool) -> Exact:
+    """The largest of what is asked, had and promised; after a resize that is infeasible what is asked counts not."""
+    amounts: Exact = _read(asked) if has is None or not infeasible else {}
+    if has is not None:
+        _raise(amounts, _read(has[0]))
+        _raise(amounts, _read(has[1]))
     return amounts
-
-
-def _given(pod: SchedulingPod) -> dict[str, Exact]:
-    """By container what its status says that it has or was promised."""
-    given: dict[str, Exact] = {}
-    statuses: Iterable[Any] = (*(pod.status.container_statuses or ()), *(pod.status.init_container_statuses or ()))
-    for status in statuses:
-        if status.resources is not None:
-            given[status.name] = _read(status.resources.requests)
-            _raise(given[status.name], _read(status.allocated_resources))
-    return given

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.model.scheduling import (
+    BindingClass,
     PersistentVolume,
     SchedulingPod,
     SchedulingVolume,
     StorageClaim,
     World,
 )
-from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, find_volume, reachable
+from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, find_volume, reachable, room_of
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import Cluster, Filter
-from kubectl_kres.scheduling.selectors import topology_matches
+from kubectl_kres.scheduling.selectors import matches, topology_matches
 from kubectl_kres.scheduling.status import UNRESOLVABLE, NotComputed, Status
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -169,4 +170,19 @@ class _Binding(Filter):
                 return False, True
             if not topology_matches(storage_class.allowed_topologies or (), node.labels):
                 return False, True
+            if not self._has_room(claim, storage_class, node):
+                return True, False
         return True, True
+
+    def _has_room(self, claim: StorageClaim, storage_class: BindingClass, node: NodeInfo) -> bool:
+        """Whether a driver that says how much room there is has enough for a claim. Source: hasEnoughCapacity."""
+        driver = self._world.drivers.get(storage_class.provisioner)
+        if driver is None or not driver.spec.storage_capacity:
+            return True
+        size = capacity_of(claim)
+        return any(
+            capacity.storage_class_name == storage_class.metadata.name
+            and room_of(capacity) >= size
+            and matches(capacity.node_topology, node.labels)
+            for capacity in self._world.capacities
+        )

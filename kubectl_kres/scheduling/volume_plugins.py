@@ -135,21 +135,47 @@ class _Limits(Filter):
         self._new = _attachable(pod.metadata.namespace, (name for name in names if name), world)
 
     def check(self, node: NodeInfo) -> Status | None:
-        limits = _limits(self._world.csi_nodes.get(node.name))
+        csi_node = self._world.csi_nodes.get(node.name)
+        if missing := self._missing(csi_node):
+            reason = f"{missing} CSI driver is not installed on the node"
+            return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=missing)
+        limits = _limits(csi_node)
         if not self._new or not limits.keys() & set(self._new.values()):
             return None
         attached: dict[str, str] = {}
         for pod in node.pods:
             attached |= _attachable(pod.namespace, _claim_names(pod), self._world)
+        by_pods = attached.keys()
         for driver in dict.fromkeys(self._new.values()):
             if driver not in limits:
                 continue
-            new = sum(one == driver and handle not in attached for handle, one in self._new.items())
-            have = sum(one == driver for one in attached.values())
+            new = sum(one == driver and handle not in by_pods for handle, one in self._new.items())
+            have = sum(one == driver for one in (attached | self._attachments(node.name)).values())
             if new and have + new > limits[driver]:
                 reason = "node(s) exceed max volume count"
                 return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=driver)
         return None
+
+    def _missing(self, csi_node: CSINode | None) -> str:
+        """A driver that a node lacks and that does not want pods there then; empty: none (gate VolumeLimitScaling)."""
+        if self._world.minor < 37:
+            return ""
+        there = {driver.name for driver in (csi_node.spec.drivers or ())} if csi_node is not None else set()
+        for driver in dict.fromkeys(self._new.values()):
+            known = self._world.drivers.get(driver)
+            if known is not None and known.spec.prevent_pod_scheduling_if_missing and driver not in there:
+                return driver
+        return ""
+
+    def _attachments(self, node: str) -> dict[str, str]:
+        """Volumes that are attached, by whatever pod. Source: getNodeVolumeAttachmentInfo."""
+        found: dict[str, str] = {}
+        for attachment in self._world.attachments.get(node, ()):
+            volume = self._world.volumes.get(attachment.spec.source.persistent_volume_name or "")
+            if attachment.spec.attacher and volume is not None and volume.spec.csi is not None:
+                handle = volume.spec.csi.volume_handle
+                found[f"{attachment.spec.attacher}/{handle}"] = attachment.spec.attacher
+        return found
 
 
 def _claim_names(pod: BoundPod) -> Iterable[str]:

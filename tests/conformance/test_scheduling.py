@@ -48,9 +48,6 @@ def play(data: Mapping[str, Any]) -> Scheduling:
         claims={(one.metadata.namespace, one.metadata.name): one for one in read("claims", StorageClaim)},
         volumes={one.metadata.name: one for one in read("volumes", PersistentVolume)},
         classes={one.metadata.name: one for one in read("classes", BindingClass)},
-        csi_nodes={},
-        device_claims={},
-        device_classes={},
     )
     return schedule(msgspec.convert(data["pod"], SchedulingPod), Cluster(nodes, world))
 
