@@ -98,13 +98,18 @@ class Kinds(dict[str, Kind]):
 
     def __missing__(self, name: str) -> Kind:
         kind = parameter_kind(name)
-        if kind is None and "/" in name:
+        if kind is None and is_view(name):
             from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only a pod that waits for a node needs it
 
             kind = VIEWS.get(name)
         if kind is None:
             raise KeyError(name)
         return kind
+
+
+def is_view(name: str) -> bool:
+    """Whether objects of the name are those of another kind, read for the scheduler, with other fields."""
+    return "/" in name
 
 
 BY_KIND = Kinds({kind.kind: kind for kind in KINDS})
