@@ -112,6 +112,11 @@ def is_view(name: str) -> bool:
     return "/" in name
 
 
+def named_kind(name: str) -> str:
+    """What the server calls the kind of a read."""
+    return name.partition(".")[0] if is_view(name) else name
+
+
 BY_KIND = Kinds({kind.kind: kind for kind in KINDS})
 _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 

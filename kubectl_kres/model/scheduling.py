@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
+from kubectl_kres.model.meta import Base, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
 from kubectl_kres.model.pod import NamedClaim, ResourceRequirements
 
 
@@ -211,12 +211,19 @@ class NamedClaimStatus(Base, frozen=True):
     resource_claim_name: str | None = None
 
 
+class PodConditionType(Base, frozen=True):
+    """Which condition, and why."""
+
+    type: str = ""
+    reason: str = ""
+
+
 class SchedulingStatus(Base, frozen=True):
     """The parts of a pod's status that the scheduler looks at."""
 
     phase: str = ""
     nominated_node_name: str = ""
-    conditions: tuple[Condition, ...] | None = None
+    conditions: tuple[PodConditionType, ...] | None = None
     container_statuses: tuple[SchedulingContainerStatus, ...] | None = None
     init_container_statuses: tuple[SchedulingContainerStatus, ...] | None = None
     resources: ResourceRequirements | None = None

@@ -32,7 +32,7 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
 
     ``ending``: it is being deleted. ``anti_affinity``: the pods that it does not want beside it. ``volumes``: those
     that are claims or disks. ``priority``: 0 where none was given. ``node``: where it is, or with ``nominated`` where
-    it will be once others have gone for it; empty: nowhere.
+    it will be once others have gone for it; empty: nowhere, also if it has ended.
     """
 
     namespace: str
@@ -81,9 +81,9 @@ def bind(pod: SchedulingPod) -> BoundPod:
         ending=metadata.deletion_timestamp is not None,
         priority=spec.priority or 0,
         ports=tuple(host_ports(pod)),
-        anti_affinity=required_terms(pod, spec.affinity.pod_anti_affinity if spec.affinity else None),
-        volumes=tuple(filter(_binds, spec.volumes or ())),
-        node=spec.node_name or pod.status.nominated_node_name,
+        anti_affinity=required_terms(pod, spec.affinity.pod_anti_affinity) if spec.affinity is not None else (),
+        volumes=tuple(filter(_binds, spec.volumes)) if spec.volumes else (),
+        node="" if pod.status.phase in ENDED else spec.node_name or pod.status.nominated_node_name,
         nominated=not spec.node_name,
     )
 

@@ -101,23 +101,24 @@ def requests_of(pod: SchedulingPod, *, on_node: bool) -> Amounts:
     """
     spec, status = pod.spec, pod.status
     has: dict[str, tuple[_List, _List]] = {}
+    level_has = None
     if on_node:
         for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
             if one.resources is not None:
                 has[one.name] = (_listed(one.resources.requests), _listed(one.allocated_resources))
-    level_has = None
-    if on_node and spec.resources is not None and status.resources is not None:
-        level_has = (_listed(status.resources.requests), _listed(status.allocated_resources))
-    infeasible = any(
-        condition.type == "PodResizePending" and condition.reason == "Infeasible"
-        for condition in status.conditions or ()
-    )
+        if spec.resources is not None and status.resources is not None:
+            level_has = (_listed(status.resources.requests), _listed(status.allocated_resources))
+    infeasible = False
+    for condition in status.conditions or ():
+        if condition.type == "PodResizePending":
+            infeasible = condition.reason == "Infeasible"
+    inits = [(_asked(one), has.get(one.name), one.restart_policy == "Always") for one in spec.init_containers or ()]
     shape = _Shape(
-        tuple((_asked(one), has.get(one.name)) for one in spec.containers or ()),
-        tuple((_asked(one), has.get(one.name), one.restart_policy == "Always") for one in spec.init_containers or ()),
+        tuple([(_asked(one), has.get(one.name)) for one in spec.containers or ()]),
+        tuple(inits),
         _listed(spec.resources.requests) if spec.resources is not None else (),
         level_has,
-        _listed(spec.overhead),
+        _listed(spec.overhead) if spec.overhead else (),
         infeasible,
     )
     return _sum(shape)

@@ -335,7 +335,8 @@ def answer_of(plane: ControlPlane, asked: Json) -> Json:
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
         stored = plane.request("GET", f"{path}/{name}")[1]
-        if stored["spec"].get("nodeName") or condition(stored):
+        # A pod whose claims the volume controller has yet to bind is promised to a node for as long.
+        if stored["spec"].get("nodeName") or stored["status"].get("nominatedNodeName") or condition(stored):
             return dict(stored)
         time.sleep(0.02)
     raise AssertionError(f"the scheduler did not look at {name}")

@@ -52,7 +52,11 @@ def _group(group: NodeGroup) -> str:
     """The scheduler's reason, what stands behind it, and some nodes."""
     about = ", ".join(f"{text} on {count}" if len(group.about) > 1 else text for text, count in group.about)
     more = ", ..." if group.count > len(group.nodes) else ""
-    return f"{group.reason}{f': {about}' if about else ''} ({', '.join(group.nodes)}{more})"
+    small = ""
+    if group.plugin == "NodeResourcesFit" and group.unresolvable:
+        which = "all" if group.unresolvable == group.count else str(group.unresolvable)
+        small = f"; {which} too small even without other pods" if group.count > 1 else "; too small without other pods"
+    return f"{group.reason}{f': {about}' if about else ''} ({', '.join(group.nodes)}{more}){small}"
 
 
 def asked_text(asked: ResourceAsked) -> str:
@@ -113,7 +117,7 @@ def _remarks(report: NodeReport, width: int) -> Iterator[str]:
     for gap in report.not_computed:
         yield from wrapped(f"not computed: {gap}", width, first="  ", rest=_INDENT)
     yield from wrapped(
-        "by the filters of kube-scheduler's default profile; extenders and other profiles are not seen",
+        "computed with the filters of kube-scheduler's default profile; extenders and other profiles are not seen",
         width,
         first="  ",
         rest=_INDENT,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
 from kubectl_kres.admission.pod.qos import QoS
+from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
 from kubectl_kres.reports.common.node_report import NodeReport
@@ -312,7 +313,7 @@ def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
 def unseen(need: Need, coverage: Coverage) -> Unseen:
     """A need that the store does not have all of."""
     return Unseen(
-        need.kind,
+        named_kind(need.kind),
         coverage.state,
         need.namespace,
         need.name,

@@ -31,13 +31,14 @@ class ResourceAsked(Record, frozen=True):
 class NodeGroup(Record, frozen=True):
     """Nodes that are rejected for one reason, in the scheduler's words. ``nodes`` names at most three of ``count``.
 
-    ``about``: the taints, labels or claims behind it, the most frequent first, each with its number of nodes.
+    ``unresolvable``: how many of them would reject the pod without any other pod, too. ``about``: the taints, labels or
+    claims behind it, the most frequent first, each with its number of nodes.
     """
 
     reason: str
     plugin: str
-    code: str
     count: int
+    unresolvable: int = 0
     nodes: tuple[str, ...] = ()
     about: tuple[tuple[str, int], ...] = ()
 

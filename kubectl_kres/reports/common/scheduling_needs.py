@@ -11,8 +11,8 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _NODES = Need(scheduling.NODES, required=False)
-#: Of all namespaces. Pods that ended hold nothing of a node.
-BOUND_PODS = Need(scheduling.BOUND_PODS, field_selector="status.phase!=Succeeded,status.phase!=Failed", required=False)
+#: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.
+BOUND_PODS = Need(scheduling.BOUND_PODS, required=False)
 _LABELS = Need("Namespace", required=False)
 
 

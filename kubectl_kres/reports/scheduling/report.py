@@ -27,7 +27,7 @@ from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import Cluster
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
-from kubectl_kres.scheduling.status import Code, Shortage, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, Shortage, Status
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -78,19 +78,30 @@ def _stated(pod: Pod) -> str:
 
 def _groups(statuses: Iterable[tuple[str, Status | None]]) -> Iterator[NodeGroup]:
     """By reason, the most frequent first."""
-    nodes: dict[tuple[str, str, Code], list[str]] = {}
-    about: dict[tuple[str, str, Code], Counter[str]] = {}
+    nodes: dict[tuple[str, str], list[str]] = {}
+    about: dict[tuple[str, str], Counter[str]] = {}
+    unresolvable: Counter[tuple[str, str]] = Counter()
     for name, status in statuses:
         if status is None:
             continue
         for reason in status.reasons:
-            key = (reason, status.plugin, status.code)
+            key = (reason, status.plugin)
             nodes.setdefault(key, []).append(name)
-            if status.about:
-                about.setdefault(key, Counter())[status.about] += 1
+            about.setdefault(key, Counter()).update([status.about] if status.about else [])
+        unresolvable.update((reason, status.plugin) for reason in _unresolvable(status))
     for key in sorted(nodes, key=lambda key: (-len(nodes[key]), key)):
-        common = tuple(sorted(about.get(key, Counter()).items(), key=lambda item: (-item[1], item[0])))
-        yield NodeGroup(*key, len(nodes[key]), tuple(nodes[key][:_NAMED]), common[:_NAMED])
+        common = tuple(sorted(about[key].items(), key=lambda item: (-item[1], item[0])))
+        yield NodeGroup(*key, len(nodes[key]), unresolvable[key], tuple(nodes[key][:_NAMED]), common[:_NAMED])
+
+
+def _unresolvable(status: Status) -> Iterator[str]:
+    """The reasons that stay though all pods of the node went; of resources those that the whole node is short of."""
+    if not status.shortages:
+        yield from status.reasons if status.code == UNRESOLVABLE else ()
+        return
+    for reason, one in zip(status.reasons, status.shortages, strict=True):
+        if one.requested > one.capacity:
+            yield reason
 
 
 def _asked(pod: SchedulingPod, found: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
