@@ -92,13 +92,29 @@ KINDS: tuple[Kind, ...] = (
 
 
 class Kinds(dict[str, Kind]):
-    """Kinds by name. A name with a version, as ``ConfigMap.v1``, is that of a kind of parameters of policies."""
+    """Kinds by name. A name with a version, as ``ConfigMap.v1``, is that of a kind of parameters of policies,
+    one with a slash that of what is read for the scheduler.
+    """
 
     def __missing__(self, name: str) -> Kind:
         kind = parameter_kind(name)
+        if kind is None and is_view(name):
+            from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only a pod that waits for a node needs it
+
+            kind = VIEWS.get(name)
         if kind is None:
             raise KeyError(name)
         return kind
+
+
+def is_view(name: str) -> bool:
+    """Whether objects of the name are those of another kind, read for the scheduler, with other fields."""
+    return "/" in name
+
+
+def named_kind(name: str) -> str:
+    """What the server calls the kind of a read."""
+    return name.partition(".")[0] if is_view(name) else name
 
 
 BY_KIND = Kinds({kind.kind: kind for kind in KINDS})

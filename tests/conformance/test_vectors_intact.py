@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from conformance.cases import NEWER, OWN, SYSTEMS, beside
+from conformance.cases import LINES, NEWER, OWN, SYSTEMS, beside
 
 
 def test_the_recordings_have_their_digests():
@@ -14,9 +14,9 @@ def test_the_recordings_have_their_digests():
     present = {
         f"{version and f'{version}/'}{path.relative_to(root).as_posix()}": hashlib.sha256(path.read_bytes()).hexdigest()
         for version, root in ((version, beside(OWN, version)) for version in ("", *NEWER))
-        for name in SYSTEMS
+        for name in (*SYSTEMS, *LINES)
         for path in (root / name).rglob("*")
         if path.is_file()
     }
     assert present == noted
-    assert {name.partition("/")[0] for name in noted} == {*SYSTEMS, *NEWER}
+    assert {name.partition("/")[0] for name in noted} == {*SYSTEMS, *NEWER, *LINES}

@@ -12,14 +12,13 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.model.admitting import is_parameter
-from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
+from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import mapping, text
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod, require_answers
-from kubectl_kres.reports.common.nodes import ALL_PODS
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
@@ -473,8 +472,8 @@ def complete(
                 decides = need.kind in _ALWAYS or is_parameter(need.kind)
                 if listed and not (need.required or subject.ref.kind == "Pod" or decides):
                     continue
-                if listed and need == ALL_PODS:
-                    continue
+                if listed and is_view(need.kind):
+                    continue  # the nodes are told of single objects only
                 if source.store.wants(need):
                     if along and need.kind in _MADE_FROM:
                         wanted[Need(need.kind, need.namespace, required=False)] = None

@@ -34,6 +34,13 @@ L = TypeVar("L", bound="LiveSource")
 _REQUESTS, _READS = 6, 1
 
 
+def _bound(pod: Any) -> Any:
+    """Of a pod on a node what the scheduler counts there: of many pods nothing else fits into memory."""
+    from kubectl_kres.scheduling.node_info import bind
+
+    return bind(pod)
+
+
 def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
     """The target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
 
@@ -119,6 +126,7 @@ class LiveSource:
         self._along = Alongside(connection, self.store, self._kinds, options.chunk_size)
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
+        self.store.lean["Pod.on/nodes"] = _bound
         given.lay_over(self.store)
 
     @property

@@ -14,11 +14,8 @@ from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, ta
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
-from kubectl_kres.reports.common.nodes import NodeRoom
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
-
-_MORE = "taints, affinity and volumes are not looked at; kubectl describe node and kubectl resource-capacity show nodes"
 
 #: What objects come to, as the last line of a list counts them.
 _COUNTED = (*MEANINGS, "ok", "over", "conflict")
@@ -90,7 +87,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     if steps:
         yield from _other_steps(explanation, width)
     yield from fact_lines(explanation.facts, width)
-    yield from node_lines(explanation.nodes, width)
+    yield from _node_lines(explanation, width)
     yield from remark_lines(explanation, steps=steps, width=width)
 
 
@@ -302,6 +299,14 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
             yield from toned(tone, wrapped(remark, width, first=label, rest="  "))
 
 
+def _node_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """The nodes for a pod that waits for one."""
+    if explanation.scheduling is not None:
+        from kubectl_kres.render.scheduling.nodes import report_lines
+
+        yield from report_lines(explanation.scheduling, width)
+
+
 def _not_seen(explanation: Explanation) -> Iterator[str]:
     if explanation.unseen:
         from kubectl_kres.render.text.remarks import unseen_text
@@ -317,32 +322,3 @@ def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
         if steps or field.partition(" ")[0] in refusing:
             how = f" ({edit.operation})" if edit.operation else ""
             yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
-
-
-def node_lines(rooms: Sequence[NodeRoom], width: int) -> Iterator[Line]:
-    """An empty line, heads and a row for each resource; nothing if there is nothing."""
-    if not rooms:
-        return
-    from kubectl_kres.render.text.columns import columns
-
-    yield [("", "")]
-    known = rooms[0].enough is not None
-    heads = ["nodes", "ASKS FOR", "REQUESTED", "LARGEST FREE", "LARGEST NODE", "ENOUGH ON"]
-    rows = [[f"  {room.resource}", *_cells(room)] for room in rooms]
-    shown = columns([heads, *rows] if known else [_few([heads])[0], *_few(rows)])
-    yield [("quiet", shown[0])]
-    for room, line in zip(rooms, shown[1:], strict=True):
-        scarce = not (room.possible if room.enough is None else room.enough)
-        yield [("bad" if scarce else "", line)]
-    yield from toned("quiet", wrapped(_MORE, width, first="  ", rest="  "))
-
-
-def _cells(node_room: NodeRoom) -> tuple[str, str, str, str, str]:
-    enough = node_room.possible if node_room.enough is None else node_room.enough
-    free = f"{node_room.free} {node_room.on}".rstrip() if node_room.free is not None else ""
-    return node_room.asked, node_room.requested or "", free, node_room.allocatable, f"{enough} of {node_room.nodes}"
-
-
-def _few(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Without what takes the pods of all namespaces."""
-    return [[row[0], row[1], row[4], row[5]] for row in rows]

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Final, Literal
 
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
 from kubectl_kres.admission.pod.qos import QoS
+from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
-from kubectl_kres.reports.common.nodes import NodeRoom
+from kubectl_kres.reports.common.node_report import NodeReport
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
@@ -342,8 +343,10 @@ class Explanation(Record, frozen=True):
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
-    could not be read. ``autoscaled``: absent where no autoscaler is known to scale the workload. With ``-c`` or
-    ``--for`` there are no more containers and values than were asked for, the verdict, and what these depend on.
+    could not be read. ``autoscaled``: absent where no autoscaler is known to scale the workload.
+    ``scheduling``: the nodes for the pod that waits for one; absent where none waits or they could not be read. With
+    ``-c`` or ``--for`` there are no more containers and values than were asked for, the verdict, and what these depend
+    on.
     """
 
     subject: ObjectRef
@@ -361,7 +364,7 @@ class Explanation(Record, frozen=True):
     quotas: tuple[QuotaCost, ...] = ()
     demands: tuple[Demand, ...] = ()
     facts: tuple[Fact, ...] = ()
-    nodes: tuple[NodeRoom, ...] = ()
+    scheduling: NodeReport | None = None
     warnings: tuple[str, ...] = ()
     assumptions: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
@@ -391,7 +394,7 @@ def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
 def unseen(need: Need, coverage: Coverage) -> Unseen:
     """A need that the store does not have all of."""
     return Unseen(
-        need.kind,
+        named_kind(need.kind),
         coverage.state,
         need.namespace,
         need.name,

@@ -34,7 +34,8 @@ from kubectl_kres.reports.common.explanation import (
     Verdict,
     unread,
 )
-from kubectl_kres.reports.common.nodes import NodeRoom, node_needs, node_room
+from kubectl_kres.reports.common.node_report import NodeReport
+from kubectl_kres.reports.common.nodes import node_needs, waits_for_node
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -224,7 +225,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
         demands=_demands(start, known.policies, charged),
         facts=seen,
-        nodes=_nodes(store, subject, start, ask.server),
+        scheduling=_nodes(store, subject, analysis, containers, ask.server),
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),
@@ -504,10 +505,16 @@ def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
     return ()
 
 
-def _nodes(store: Store, subject: Subject, start: Start, server: Server) -> tuple[NodeRoom, ...]:
-    """What nodes have for a pod that waits: the one that is asked about, or the first of a workload's."""
-    pod = start.live or _waiting(store, subject, start)
-    return node_room(store, pod, server) if pod is not None else ()
+def _nodes(
+    store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
+) -> NodeReport | None:
+    """The nodes for a pod that waits: the one that is asked about, or the first of a workload's."""
+    pod = analysis.start.live or _waiting(store, subject, analysis.start)
+    if pod is None or not waits_for_node(pod):
+        return None
+    from kubectl_kres.reports.scheduling.explained import explain_nodes
+
+    return explain_nodes(store, pod, analysis, containers, server)
 
 
 def _waiting(store: Store, subject: Subject, start: Start) -> Pod | None:
@@ -520,7 +527,7 @@ def _nodes_unseen(store: Store, subject: Subject, start: Start) -> Iterator[Unse
     """That nodes may not be read, of a workload; of a pod that is among its own needs."""
     waiting = _waiting(store, subject, start)
     if waiting is not None:
-        yield from (unseen for unseen in unread(store, node_needs(waiting)) if unseen.state in _REFUSED)
+        yield from (unseen for unseen in unread(store, node_needs(store, waiting)) if unseen.state in _REFUSED)
 
 
 def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:

@@ -51,7 +51,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
-    where a quota or the pod names a class. There are no more than MOST of them, and what the systems add.
+    where a quota or the pod names a class. There are no more than MOST of them, what the systems add, and
+    of a pod that waits for a node what the scheduler looks at.
     """
     namespace = subject.ref.namespace
     for system in systems():
@@ -60,12 +61,13 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
             others = (other for other in systems() if other is not system and namespace)
             return (*own, *(need for other in others for need in other.policy_needs(store, namespace)))
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
+    nodes: tuple[Need, ...] = ()
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
         result = store.get(subject.ref.kind, subject.ref.name, namespace)
         if isinstance(result, Pod):
             wanted += made_from(result)
-            wanted += node_needs(result)
+            nodes = tuple(node_needs(store, result))
         elif isinstance(result, Workload):
             wanted += _of_workload(store, subject.ref.kind, result)
             wanted += claim_needs(store, namespace, result)
@@ -86,7 +88,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     told = spec if new else None
     beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
     enforced = (need for system in systems() for need in system.policy_needs(store, namespace))
-    return tuple(dict.fromkeys((*affordable, *beside, *enforced)))
+    return tuple(dict.fromkeys((*affordable, *nodes, *beside, *enforced)))
 
 
 class PodOrigin(NamedTuple):

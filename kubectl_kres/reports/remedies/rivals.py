@@ -76,7 +76,7 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     if not isinstance(own, Workload) or is_settled(subject.ref.kind, own):
         return wanted
     waiting = events.waiting_pod(store, subject.ref.kind, own)
-    wanted = (*wanted, *(node_needs(waiting) if waiting is not None else ()))
+    wanted = (*wanted, *(node_needs(store, waiting) if waiting is not None else ()))
     if _is_made(own) or not _lacks(store, subject.ref.kind, own):
         return wanted
     beside = [need for ref in _refused(store, subject)[:_MOST_READ] for need in _of_rival(store, ref)]

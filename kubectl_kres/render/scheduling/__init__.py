@@ -1,0 +1,1 @@
+"""The nodes for a pod that waits, as text."""

@@ -1,0 +1,71 @@
+"""What the scheduler looks at for a pod that waits for a node, as reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model import scheduling
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+_NODES = Need(scheduling.NODES, required=False)
+#: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.
+BOUND_PODS = Need(scheduling.BOUND_PODS, required=False)
+_LABELS = Need("Namespace", required=False)
+
+
+def scheduling_needs(store: Store, pod: Pod) -> Iterator[Need]:
+    """The nodes, the pods on them, and what the pod asks for, which is known once it is read."""
+    namespace, name = pod.metadata.namespace, pod.metadata.name
+    yield Need(scheduling.POD, namespace, name, required=False)
+    yield _NODES
+    yield BOUND_PODS
+    whole = store.get(scheduling.POD, name, namespace)
+    if isinstance(whole, SchedulingPod):
+        yield from _of_spec(store, whole)
+
+
+def _of_spec(store: Store, pod: SchedulingPod) -> Iterator[Need]:
+    spec, namespace = pod.spec, pod.metadata.namespace
+    if any(volume.persistent_volume_claim or volume.ephemeral is not None for volume in spec.volumes or ()):
+        yield Need(scheduling.CLAIMS, namespace, required=False)
+        for kind in (scheduling.VOLUMES, scheduling.CLASSES, scheduling.CSI_NODES, scheduling.CSI_DRIVERS):
+            yield Need(kind, required=False)
+        yield from _of_storage(store)
+    if spec.resource_claims:
+        yield Need(scheduling.DEVICE_CLAIMS, namespace, required=False)
+    if spec.resource_claims or _asks_devices(pod):
+        yield Need(scheduling.DEVICE_CLASSES, required=False)
+    affinity = spec.affinity
+    terms = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
+    listed = (term for one in terms if one for term in one.required_during_scheduling_ignored_during_execution or ())
+    if any(term.namespace_selector is not None for term in listed):
+        yield _LABELS
+    elif any(
+        term.namespace_selector is not None
+        for other in store.all(scheduling.BOUND_PODS)
+        for term in getattr(other, "anti_affinity", ())
+    ):
+        yield Need("Namespace", name=namespace, required=False)
+
+
+def _of_storage(store: Store) -> Iterator[Need]:
+    """Volumes on nodes count where a driver limits them; the room for new ones, where a driver tells it."""
+    limited = any(
+        driver.allocatable is not None and driver.allocatable.count is not None
+        for node in store.all(scheduling.CSI_NODES)
+        for driver in node.spec.drivers or ()
+    )
+    if limited:
+        yield Need(scheduling.CLAIMS, required=False)
+        yield Need(scheduling.ATTACHMENTS, required=False)
+    if any(driver.spec.storage_capacity for driver in store.all(scheduling.CSI_DRIVERS)):
+        yield Need(scheduling.CAPACITIES, required=False)
+
+
+def _asks_devices(pod: SchedulingPod) -> bool:
+    """Whether a container asks for a resource that devices may stand for."""
+    containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
+    return any("/" in name for one in containers if one.resources for name in one.resources.requests or ())

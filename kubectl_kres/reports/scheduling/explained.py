@@ -1,0 +1,79 @@
+"""The nodes of an explanation: those for the pod that is asked about, or for the first of a workload's that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.model import scheduling
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import ContainerValues
+from kubectl_kres.reports.common.manifest_edits import ManifestEdit, applied
+from kubectl_kres.reports.common.node_report import NodeReport
+from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.remedies.commands import keeper
+from kubectl_kres.reports.scheduling.lowering import LoweredValue
+from kubectl_kres.reports.scheduling.remedies import Target, find_remedies
+from kubectl_kres.reports.scheduling.report import report_nodes
+from kubectl_kres.store.store import Store
+
+
+def explain_nodes(
+    store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
+) -> NodeReport | None:
+    """The report with remedies; None where the pod waits for no node, or the nodes may not be read.
+
+    ``pod``: the one that waits. ``analysis``: of what it is made from.
+    """
+    found = report_nodes(store, pod, server.version[1], containers)
+    if found is None:
+        return None
+    report, cluster, obstacles = found
+    asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
+    if report.fitting or not isinstance(asked, SchedulingPod):
+        return report
+    target = _target(store, pod, analysis, containers, server)
+    remedies = tuple(find_remedies(store.origin, asked, target, cluster, obstacles))
+    return structs.replace(report, remedies=remedies)
+
+
+def _target(
+    store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
+) -> Target:
+    """Where requests and tolerations are written: the newest maker of the pod that is known, or the pod."""
+    start = analysis.start
+    ref, prefix = start.source.ref, start.prefix
+    if ref.kind == "ControllerRevision":
+        ref, prefix = ObjectRef(*controller(pod), pod.metadata.namespace), "spec.template."
+    made = store.get(ref.kind, ref.name, ref.namespace)
+    if ref.kind == "ReplicaSet" and made is not None and controller(made)[0] == "Deployment":
+        ref = ObjectRef("Deployment", controller(made)[1], ref.namespace)
+        made = store.get(ref.kind, ref.name, ref.namespace)
+    if ref.kind == "Job":
+        prefix = "spec.template."
+    fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
+    why = fixed or (keeper(made.metadata) if made is not None else "")
+
+    def admits(values: Sequence[LoweredValue]) -> bool:
+        edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)
+        try:
+            lowered = applied(start.pod, edits)
+        except IndexError:
+            return False  # a container that something else adds
+        outcomes = admit(lowered, analysis.known.policies, server, journal=False, counted=start.live is not None)
+        return all(outcome.allowed for outcome in outcomes)
+
+    sources = {
+        value.path: value.source
+        for container in containers
+        for value in container.values
+        if value.side == "requests" and value.written is None and value.source is not None
+    }
+    return Target(ref, prefix, admits, why, sources)

@@ -1,0 +1,96 @@
+"""Lower requests with which a pod fits a node: the largest one gives way first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.reports.scheduling.amounts import amount, round_down
+from kubectl_kres.scheduling.node_info import NodeInfo
+from kubectl_kres.scheduling.requests import is_pod_level, read_amounts, requests_of
+
+
+class LoweredValue(NamedTuple):
+    """A request that is lower. ``path``: of its container in the pod, or ``spec``; ``container`` is empty then."""
+
+    path: str
+    container: str
+    resource: str
+    before: str
+    after: str
+
+
+class LoweredPod(NamedTuple):
+    """The pod with the lower requests."""
+
+    pod: SchedulingPod
+    values: tuple[LoweredValue, ...]
+
+
+def lower_requests(pod: SchedulingPod, node: NodeInfo) -> LoweredPod | None:
+    """The pod as it fits the node's free resources; None: it cannot, since nothing would be left of a request."""
+    values: list[LoweredValue] = []
+    for resource, asked in sorted(requests_of(pod, on_node=False).items()):
+        free = node.allocatable.get(resource, 0) - node.requested.get(resource, 0)
+        if resource == "pods" or asked <= free:
+            continue
+        lowered = _lower(pod, resource, free)
+        if lowered is None:
+            return None
+        pod, values = lowered.pod, [*values, *lowered.values]
+    return LoweredPod(pod, tuple(values)) if values else None
+
+
+def _lower(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
+    """One resource: the largest request is lowered, then the next one where that is not enough."""
+    values: list[LoweredValue] = []
+    for path, name, before in sorted(_requests(pod, resource), key=lambda one: (-one[2], one[0])):
+        total = requests_of(pod, on_node=False).get(resource, 0)
+        over = total - free
+        if over <= 0:
+            break
+        after = round_down(resource, before - over)
+        if after <= 0:
+            return None
+        changed = _with(pod, path, resource, str(amount(resource, after)))
+        if requests_of(changed, on_node=False).get(resource, 0) == total:
+            continue  # another container's turn decides
+        pod = changed
+        texts = (str(amount(resource, before)), str(amount(resource, after)))
+        values.append(LoweredValue(path, name, resource, *texts))
+    fits = requests_of(pod, on_node=False).get(resource, 0) <= free
+    return LoweredPod(pod, tuple(values)) if fits else None
+
+
+def _requests(pod: SchedulingPod, resource: str) -> Iterator[tuple[str, str, int]]:
+    """Path, name and amount of each request that counts: the pod's own stands in place of those of containers."""
+    spec = pod.spec
+    level = read_amounts(spec.resources.requests if spec.resources else None).get(resource, 0)
+    if level and is_pod_level(resource):
+        yield "spec", "", level
+        return
+    for group, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        for place, one in enumerate(containers or ()):
+            asked = read_amounts(one.resources.requests if one.resources else None).get(resource, 0)
+            if asked:
+                yield f"spec.{group}[{place}]", one.name, asked
+
+
+def _with(pod: SchedulingPod, path: str, resource: str, text: str) -> SchedulingPod:
+    spec = pod.spec
+    if path == "spec":
+        return replace(pod, spec=replace(spec, resources=_written(spec.resources, resource, text)))
+    key = "init_containers" if "initContainers" in path else "containers"
+    group: list[Any] = list(getattr(spec, key))
+    place = int(path.partition("[")[2].rstrip("]"))
+    group[place] = replace(group[place], resources=_written(group[place].resources, resource, text))
+    return replace(pod, spec=replace(spec, **{key: tuple(group)}))
+
+
+def _written(resources: ResourceRequirements | None, resource: str, text: str) -> ResourceRequirements:
+    has = resources or ResourceRequirements()
+    return replace(has, requests={**(has.requests or {}), resource: text})

@@ -1,0 +1,191 @@
+"""Changes after which a node takes the pod. Each is tried: the filters are run again on what the change makes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, Taint, Toleration
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.reports.common.node_report import LoweredRequest, NodeRemedy
+from kubectl_kres.reports.common.remedy import SetValue
+from kubectl_kres.reports.remedies.commands import commands, unchangeable
+from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_requests
+from kubectl_kres.reports.scheduling.obstacles import Obstacles
+from kubectl_kres.scheduling.node_filters import taint_text, untolerated
+from kubectl_kres.scheduling.node_info import NodeInfo
+from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.profile import prepare_filters
+from kubectl_kres.scheduling.status import NotComputed
+from kubectl_kres.store.store import Origin
+
+#: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.
+_TROUBLE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
+#: Given to pods by the server, so that no template needs them.
+_GIVEN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+
+
+class Target(NamedTuple):
+    """Where a change is written: the pod or the workload that makes it.
+
+    ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: who keeps it, so that it is
+    not changed there; empty: nobody. ``admits``: whether the API server takes lower requests.
+    ``sources``: by place of a request what set it, where nobody wrote it.
+    """
+
+    ref: ObjectRef
+    prefix: str
+    admits: Callable[[Sequence[LoweredValue]], bool]
+    why_not: str = ""
+    sources: Mapping[str, Source] = {}
+
+
+def find_remedies(
+    origin: Origin, pod: SchedulingPod, target: Target, cluster: Cluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
+    """Every kind of change once, on the node that needs the least of it."""
+    yield from _lower(origin, pod, target, cluster, obstacles)
+    yield from _tolerate(origin, pod, target, cluster, obstacles)
+    yield from _label(origin, pod, cluster, obstacles)
+    yield from _uncordon(origin, pod, cluster, obstacles)
+
+
+def takes(pod: SchedulingPod, cluster: Cluster, node: NodeInfo) -> bool:
+    """Whether a node takes the pod, by all filters."""
+    try:
+        return prepare_filters(pod, cluster).check(node) is None
+    except NotComputed:
+        return False
+
+
+def _lower(
+    origin: Origin, pod: SchedulingPod, target: Target, cluster: Cluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
+    near = [
+        (node, status)
+        for node, status in obstacles.alone("NodeResourcesFit")
+        if all(one.resource != "pods" for one in status.shortages)
+    ]
+    for node, _ in near[:3]:
+        lowered = lower_requests(pod, node)
+        if lowered is None or not takes(lowered.pod, cluster, node) or not target.admits(lowered.values):
+            continue
+        edits = tuple(_edit(target, one) for one in lowered.values)
+        fixed = unchangeable(edits)
+        why = target.why_not or next(iter(fixed.values()), "")
+        lines = () if why else commands(origin, edits, {})
+        values = tuple(
+            LoweredRequest(one.container, one.resource, one.before, one.after, target.sources.get(_key(one)))
+            for one in lowered.values
+        )
+        count = sum(takes(lowered.pod, cluster, other) for other, _ in near)
+        yield NodeRemedy("lower-request", node.name, count, values, commands=lines, why=why)
+        return
+
+
+def _key(value: LoweredValue) -> str:
+    return f"{value.path}.resources.requests[{value.resource}]"
+
+
+def _edit(target: Target, value: LoweredValue) -> SetValue:
+    field = f"{target.prefix}{_key(value)}"
+    role = "pod" if not value.container else "container"
+    return SetValue(target.ref, field, value.resource, value.after, value.before, value.container, "requests", role)
+
+
+def _tolerate(
+    origin: Origin, pod: SchedulingPod, target: Target, cluster: Cluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
+    """The tolerations for the taints of the nearest node that has nothing but taints against it."""
+    found: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
+    for node, _ in obstacles.alone("TaintToleration"):
+        taints = tuple(_untolerated(node.node, pod))
+        if taints and not any(taint.key.startswith(_TROUBLE) for taint in taints):
+            found.setdefault(tuple(map(_toleration, taints)), []).append(node)
+    for tolerations in sorted(found, key=lambda one: (len(one), -len(found[one]))):
+        nodes = found[tolerations]
+        more = (*(pod.spec.tolerations or ()), *tolerations)
+        tolerant = replace(pod, spec=replace(pod.spec, tolerations=more))
+        if takes(tolerant, cluster, nodes[0]):
+            about = ", ".join(taint_text(taint) for taint in _untolerated(nodes[0].node, pod))
+            lines = () if target.why_not else (_tolerating(origin, target, more),)
+            yield NodeRemedy("tolerate", nodes[0].name, len(nodes), about=about, commands=lines, why=target.why_not)
+            return
+
+
+def _untolerated(node: SchedulingNode, pod: SchedulingPod) -> Iterator[Taint]:
+    return (taint for taint in node.spec.taints or () if untolerated((taint,), pod.spec.tolerations) is not None)
+
+
+def _toleration(taint: Taint) -> Toleration:
+    if taint.value:
+        return Toleration(taint.key, "Equal", taint.value, taint.effect)
+    return Toleration(taint.key, "Exists", "", taint.effect)
+
+
+def _tolerating(origin: Origin, target: Target, tolerations: Sequence[Toleration]) -> str:
+    """Tolerations are one value: the patch has all of them."""
+    own = [one for one in tolerations if target.ref.kind == "Pod" or one.key not in _GIVEN]
+    patch = _nested(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
+    text = json.dumps(patch, separators=(",", ":"))
+    where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
+    return _kubectl(origin, f"patch {where} --type merge -p {shlex.quote(text)}")
+
+
+def _nested(path: str, value: Any) -> Any:
+    for step in reversed(path.split(".")):
+        value = {step: value}
+    return value
+
+
+def _label(origin: Origin, pod: SchedulingPod, cluster: Cluster, obstacles: Obstacles) -> Iterator[NodeRemedy]:
+    """The labels of nodeSelector that the nearest node lacks, where nothing else is against it."""
+    wanted = pod.spec.node_selector or {}
+    found: list[tuple[int, NodeInfo, dict[str, str]]] = []
+    for node, _ in obstacles.alone("NodeAffinity"):
+        lacks = {key: value for key, value in wanted.items() if node.labels.get(key) != value}
+        if lacks:
+            found.append((len(lacks), node, lacks))
+    for _, node, lacks in sorted(found, key=lambda item: item[:1])[:3]:
+        labels = {**node.labels, **lacks}
+        changed = replace(node, node=replace(node.node, metadata=replace(node.node.metadata, labels=labels)))
+        nodes = tuple(changed if one.name == node.name else one for one in cluster.nodes)
+        if not takes(pod, Cluster(nodes, cluster.world), changed):
+            continue
+        about = ",".join(f"{key}={value}" for key, value in sorted(lacks.items()))
+        words = " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(lacks.items()))
+        over = " --overwrite" if any(key in node.labels for key in lacks) else ""
+        line = _kubectl(origin, f"label node {shlex.quote(node.name)} {words}{over}")
+        yield NodeRemedy("label-node", node.name, 1, about=about, commands=(line,))
+        return
+
+
+def _uncordon(origin: Origin, pod: SchedulingPod, cluster: Cluster, obstacles: Obstacles) -> Iterator[NodeRemedy]:
+    """A node that is cordoned, which its taint says once more."""
+    for node, statuses in obstacles.nodes:
+        if any(status.plugin not in {"NodeUnschedulable", "TaintToleration"} for status in statuses):
+            continue
+        if not node.node.spec.unschedulable:
+            continue
+        changed = replace(node, node=_schedulable(node.node))
+        nodes = tuple(changed if one.name == node.name else one for one in cluster.nodes)
+        if takes(pod, Cluster(nodes, cluster.world), changed):
+            line = _kubectl(origin, f"uncordon {shlex.quote(node.name)}")
+            yield NodeRemedy("uncordon", node.name, 1, commands=(line,))
+            return
+
+
+def _schedulable(node: SchedulingNode) -> SchedulingNode:
+    taints = tuple(one for one in node.spec.taints or () if one.key != "node.kubernetes.io/unschedulable")
+    return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
+
+
+def _kubectl(origin: Origin, words: str) -> str:
+    """To the server that the answer is about, as the user who asked."""
+    return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"

@@ -1,0 +1,169 @@
+"""The report about the nodes for a pod that waits: reasons, the nearest node, where requests come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from kubectl_kres.model import scheduling
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import SCHEDULED, Pod
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.reports.common.explanation import ContainerValues
+from kubectl_kres.reports.common.node_report import (
+    NearestNode,
+    NodeGroup,
+    NodeReport,
+    NodeShortage,
+    PodOnNode,
+    RequestPart,
+    ResourceAsked,
+)
+from kubectl_kres.reports.common.nodes import node_needs, waits_for_node
+from kubectl_kres.reports.scheduling.amounts import amount
+from kubectl_kres.reports.scheduling.cluster import read_cluster
+from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
+from kubectl_kres.scheduling.node_info import NodeInfo
+from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.requests import requests_of
+from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
+from kubectl_kres.scheduling.status import UNRESOLVABLE, Shortage, Status
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Nodes and pods that are named; of the rest there is a number.
+_NAMED = 3
+
+
+def report_nodes(
+    store: Store, pod: Pod, minor: int, containers: Sequence[ContainerValues] = ()
+) -> tuple[NodeReport, Cluster, Obstacles] | None:
+    """What the filters say of the nodes, without remedies; None where the pod waits for none or too little was read.
+
+    ``containers``: the values of the pod's containers, which say what set them.
+    """
+    if not waits_for_node(pod) or not store.covered(Need(scheduling.NODES)).known:
+        return None
+    asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
+    if not isinstance(asked, SchedulingPod):
+        return None
+    seen = read_cluster(store, minor)
+    found = schedule(asked, seen.cluster, seen.nominated)
+    obstacles = find_obstacles(found, seen.cluster)
+    statuses = found.answer.statuses
+    fits = found.answer.feasible
+    groups = () if found.answer.rejection is not None else tuple(_groups(statuses.items()))
+    report = NodeReport(
+        pod=ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace),
+        nodes=len(seen.cluster.nodes),
+        fitting=len(fits),
+        fits=fits[:_NAMED],
+        groups=groups,
+        asked=tuple(_asked(asked, found, containers)),
+        nearest=_nearest(obstacles) if not fits else None,
+        rejection=found.answer.rejection.message if found.answer.rejection is not None else "",
+        sentence=found.sentence or "",
+        stated=_stated(pod),
+        preempts=found.preemption.nodes[:_NAMED],
+        not_computed=tuple(_not_computed(store, pod, asked, found)),
+    )
+    return report, seen.cluster, obstacles
+
+
+def _stated(pod: Pod) -> str:
+    """What the scheduler said when it last looked."""
+    conditions = (one for one in pod.status.conditions or () if one.type == SCHEDULED)
+    return next((condition.message for condition in conditions), "")
+
+
+def _groups(statuses: Iterable[tuple[str, Status | None]]) -> Iterator[NodeGroup]:
+    """By reason, the most frequent first."""
+    nodes: dict[tuple[str, str], list[str]] = {}
+    about: dict[tuple[str, str], Counter[str]] = {}
+    unresolvable: Counter[tuple[str, str]] = Counter()
+    for name, status in statuses:
+        if status is None:
+            continue
+        for reason in status.reasons:
+            key = (reason, status.plugin)
+            nodes.setdefault(key, []).append(name)
+            about.setdefault(key, Counter()).update([status.about] if status.about else [])
+        unresolvable.update((reason, status.plugin) for reason in _unresolvable(status))
+    for key in sorted(nodes, key=lambda key: (-len(nodes[key]), key)):
+        common = tuple(sorted(about[key].items(), key=lambda item: (-item[1], item[0])))
+        yield NodeGroup(*key, len(nodes[key]), unresolvable[key], tuple(nodes[key][:_NAMED]), common[:_NAMED])
+
+
+def _unresolvable(status: Status) -> Iterator[str]:
+    """The reasons that stay though all pods of the node went; of resources those that the whole node is short of."""
+    if not status.shortages:
+        yield from status.reasons if status.code == UNRESOLVABLE else ()
+        return
+    for reason, one in zip(status.reasons, status.shortages, strict=True):
+        if one.requested > one.capacity:
+            yield reason
+
+
+def _asked(pod: SchedulingPod, found: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
+    """Each resource that some node is short of, but for the number of pods."""
+    short = {one.resource for status in found.answer.statuses.values() if status for one in status.shortages}
+    requests = requests_of(pod, on_node=False)
+    for resource in sorted(short - {"pods"}):
+        parts = tuple(_parts(resource, containers))
+        yield ResourceAsked(resource, str(amount(resource, requests.get(resource, 0))), parts)
+
+
+def _parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[RequestPart]:
+    """By container what it requests. What set a value is said where the pod has just what would be set today."""
+    for container in containers:
+        for value in container.values:
+            if value.resource != resource or value.side != "requests":
+                continue
+            has = value.live if value.live is not None else value.value
+            if has is None:
+                continue
+            set_by = value.rule if has == value.value and value.written is None else ""
+            yield RequestPart(container.name, has, set_by, value.source if set_by else None)
+
+
+def _nearest(obstacles: Obstacles) -> NearestNode | None:
+    near = obstacles.nearest
+    if near is None:
+        return None
+    node, statuses = near
+    short = [one for status in statuses for one in status.shortages]
+    others = tuple(
+        f"{reason} ({status.about})" if status.about else reason
+        for status in statuses
+        if not status.shortages
+        for reason in status.reasons
+    )
+    holders = tuple(_holders(node, short))
+    return NearestNode(node.name, tuple(map(_shortage, short)), others, len(node.pods), holders)
+
+
+def _shortage(shortage: Shortage) -> NodeShortage:
+    name = shortage.resource
+    numbers = (shortage.requested, shortage.capacity, shortage.used, shortage.lacking)
+    return NodeShortage(name, *(str(amount(name, number)) for number in numbers))
+
+
+def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
+    """The pods that request the most of the first resource that is short, and would be free."""
+    resource = next((one.resource for one in short if one.resource != "pods"), None)
+    if resource is None:
+        return
+    for pod in sorted(node.pods, key=lambda pod: (-pod.requests.get(resource, 0), pod.namespace, pod.name))[:_NAMED]:
+        if held := pod.requests.get(resource, 0):
+            yield PodOnNode(ObjectRef("Pod", pod.name, pod.namespace), str(amount(resource, held)))
+
+
+def _not_computed(store: Store, pod: Pod, asked: SchedulingPod, found: Scheduling) -> Iterator[str]:
+    """What else may decide: another scheduler, what was not read, what no filter here computes."""
+    scheduler = asked.spec.scheduler_name
+    if scheduler and scheduler != DEFAULT_SCHEDULER:
+        yield f"scheduler {scheduler}"
+    yield from found.answer.not_computed
+    for need in node_needs(store, pod):
+        if not store.covered(need).known:
+            yield f"not read: {need.kind.partition('.')[0]}"

@@ -1,0 +1,177 @@
+"""The plugins that look at nothing but the node: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts.
+
+Source: pkg/scheduler/framework/plugins, the folder of each plugin's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_kres.model.scheduling import NodeSelectorTerm, SchedulingPod, Taint, Toleration
+from kubectl_kres.scheduling.node_info import ANY_ADDRESS, HostPort, NodeInfo, host_ports
+from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.selectors import node_matches, required_selector
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+
+_UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
+#: Taints with these effects keep pods off; PreferNoSchedule only costs points.
+_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
+
+
+def tolerates(toleration: Toleration, taint: Taint) -> bool:
+    """Source: api/core/v1/toleration.go ToleratesTaint; comparing operators are behind a gate that is off."""
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator in {"", "Equal"}:
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"
+
+
+def untolerated(taints: Iterable[Taint] | None, tolerations: Iterable[Toleration] | None) -> Taint | None:
+    """The first taint that keeps the pod off; None: there is none."""
+    held = tuple(tolerations or ())
+    for taint in taints or ():
+        if taint.effect in _EFFECTS and not any(tolerates(toleration, taint) for toleration in held):
+            return taint
+    return None
+
+
+def taint_text(taint: Taint) -> str:
+    """``key=value:effect``, as kubectl taint takes it."""
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
+
+
+class NodeUnschedulable:
+    """A node that is cordoned takes no pod that does not tolerate its taint."""
+
+    name = "NodeUnschedulable"
+
+    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+        return _Unschedulable(pod)
+
+
+class _Unschedulable(Filter):
+    def __init__(self, pod: SchedulingPod) -> None:
+        self._tolerated = untolerated((_UNSCHEDULABLE_TAINT,), pod.spec.tolerations) is None
+
+    def check(self, node: NodeInfo) -> Status | None:
+        if not node.node.spec.unschedulable or self._tolerated:
+            return None
+        return Status(NodeUnschedulable.name, UNRESOLVABLE, ("node(s) were unschedulable",))
+
+
+class NodeName:
+    """A pod that names a node runs on no other one."""
+
+    name = "NodeName"
+
+    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+        return _Named(pod) if pod.spec.node_name else None
+
+
+class _Named(Filter):
+    def __init__(self, pod: SchedulingPod) -> None:
+        self._name = pod.spec.node_name
+
+    def check(self, node: NodeInfo) -> Status | None:
+        if node.name == self._name:
+            return None
+        return Status(NodeName.name, UNRESOLVABLE, ("node(s) didn't match the requested node name",))
+
+
+class TaintToleration:
+    """A node with a taint takes only pods that tolerate it."""
+
+    name = "TaintToleration"
+
+    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+        return _Tainted(pod, cluster.world.minor)
+
+
+class _Tainted(Filter):
+    def __init__(self, pod: SchedulingPod, minor: int) -> None:
+        self._tolerations, self._minor = pod.spec.tolerations or (), minor
+
+    def check(self, node: NodeInfo) -> Status | None:
+        taint = untolerated(node.node.spec.taints, self._tolerations)
+        if taint is None:
+            return None
+        # Since 1.36 the sentence names no taint.
+        reason = (
+            "node(s) had untolerated taint(s)"
+            if self._minor >= 36
+            else f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+        )
+        return Status(TaintToleration.name, UNRESOLVABLE, (reason,), about=taint_text(taint))
+
+
+class NodeAffinity:
+    """nodeSelector and required node affinity; terms that name nodes leave out all others from the start."""
+
+    name = "NodeAffinity"
+
+    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+        selector = required_selector(pod)
+        if selector is None and pod.spec.node_selector is None:
+            return None
+        names = _names(selector.node_selector_terms or ()) if selector is not None else None
+        if names is not None and not names:
+            return Status(self.name, UNRESOLVABLE, ("pod affinity terms conflict",))
+        return _Affine(pod, names)
+
+
+def _names(terms: Iterable[NodeSelectorTerm]) -> frozenset[str] | None:
+    """The nodes that the terms name; None: a term names none, or there are no terms."""
+    names: frozenset[str] | None = None
+    for term in terms:
+        own: frozenset[str] | None = None
+        for field in term.match_fields or ():
+            if field.key == "metadata.name" and field.operator == "In":
+                listed = frozenset(field.values or ())
+                own = listed if own is None else own & listed
+        if own is None:
+            return None
+        names = own if names is None else names | own
+    return names
+
+
+class _Affine(Filter):
+    def __init__(self, pod: SchedulingPod, names: frozenset[str] | None) -> None:
+        self._pod, self.names = pod, names
+
+    def check(self, node: NodeInfo) -> Status | None:
+        if node_matches(self._pod, node.node):
+            return None
+        return Status(NodeAffinity.name, UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
+
+
+class NodePorts:
+    """Two pods of a node cannot take the same port of it."""
+
+    name = "NodePorts"
+
+    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+        ports = tuple(host_ports(pod))
+        return _Ports(ports) if ports else None
+
+
+class _Ports(Filter):
+    def __init__(self, ports: tuple[HostPort, ...]) -> None:
+        self._ports = ports
+
+    def check(self, node: NodeInfo) -> Status | None:
+        for pod in node.pods:
+            for used in pod.ports:
+                for port in self._ports:
+                    if ports_conflict(port, used):
+                        reason = "node(s) didn't have free ports for the requested pod ports"
+                        about = f"{port[2]}/{port[1]}"
+                        return Status(NodePorts.name, UNSCHEDULABLE, (reason,), about=about)
+        return None
+
+
+def ports_conflict(port: HostPort, used: HostPort) -> bool:
+    """Source: kube-scheduler framework/types.go HostPortInfo.CheckConflict."""
+    return port[1:] == used[1:] and (port[0] == used[0] or ANY_ADDRESS in {port[0], used[0]})

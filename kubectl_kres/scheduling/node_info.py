@@ -1,0 +1,167 @@
+"""A node with what its pods take of it, and the pods as far as filters ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.model.meta import LabelSelector, Requirement
+from kubectl_kres.model.scheduling import (
+    AffinityTerm,
+    AffinityTerms,
+    SchedulingContainer,
+    SchedulingNode,
+    SchedulingPod,
+    SchedulingVolume,
+)
+from kubectl_kres.scheduling.requests import Amounts, read_amounts, requests_of
+from kubectl_kres.scheduling.selectors import Labels
+
+#: Address, protocol and number of a port of the node.
+HostPort = tuple[str, str, int]
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - nothing is bound to it
+#: Pods that hold nothing of a node any more.
+ENDED = frozenset({"Succeeded", "Failed"})
+
+
+class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A pod on a node, as little of it as filters ask for.
+
+    ``ending``: it is being deleted. ``anti_affinity``: the pods that it does not want beside it. ``volumes``: those
+    that are claims or disks. ``priority``: 0 where none was given. ``node``: where it is, or with ``nominated`` where
+    it will be once others have gone for it; empty: nowhere, also if it has ended.
+    """
+
+    namespace: str
+    name: str
+    requests: Amounts
+    labels: Labels = {}
+    ending: bool = False
+    priority: int = 0
+    ports: tuple[HostPort, ...] = ()
+    anti_affinity: tuple[AffinityTerm, ...] = ()
+    volumes: tuple[SchedulingVolume, ...] = ()
+    node: str = ""
+    nominated: bool = False
+
+    @property
+    def metadata(self) -> BoundPod:
+        """Itself: name and namespace stand here."""
+        return self
+
+
+class NodeInfo(Struct, frozen=True):
+    """A node and its pods. ``requested``: by resource what the pods request together, ``pods`` how many there are."""
+
+    node: SchedulingNode
+    allocatable: Amounts
+    requested: Amounts
+    pods: tuple[BoundPod, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.node.metadata.name
+
+    @property
+    def labels(self) -> Labels:
+        return self.node.metadata.labels or {}
+
+
+def bind(pod: SchedulingPod) -> BoundPod:
+    """What of a pod counts on its node."""
+    spec, metadata = pod.spec, pod.metadata
+    return BoundPod(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        requests=requests_of(pod, on_node=True),
+        labels=_shared(tuple(metadata.labels.items())) if metadata.labels else {},
+        ending=metadata.deletion_timestamp is not None,
+        priority=spec.priority or 0,
+        ports=tuple(host_ports(pod)),
+        anti_affinity=required_terms(pod, spec.affinity.pod_anti_affinity) if spec.affinity is not None else (),
+        volumes=tuple(filter(_binds, spec.volumes)) if spec.volumes else (),
+        node="" if pod.status.phase in ENDED else spec.node_name or pod.status.nominated_node_name,
+        nominated=not spec.node_name,
+    )
+
+
+@lru_cache(20_000)
+def _shared(labels: tuple[tuple[str, str], ...]) -> Labels:
+    """The same labels of many pods once."""
+    return dict(labels)
+
+
+def _binds(volume: SchedulingVolume) -> bool:
+    return (
+        volume.persistent_volume_claim is not None
+        or volume.ephemeral is not None
+        or volume.gce_persistent_disk is not None
+        or volume.aws_elastic_block_store is not None
+        or volume.iscsi is not None
+        or volume.rbd is not None
+    )
+
+
+def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
+    """A node with its pods counted."""
+    held = tuple(pods)
+    return NodeInfo(node, read_amounts(node.status.allocatable), sum_requests(held), held)
+
+
+def changed_node(node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod]) -> NodeInfo:
+    """A node as if some of its pods were gone and others were there."""
+    gone = set(map(id, removed))
+    pods = (*(pod for pod in node.pods if id(pod) not in gone), *added)
+    return replace(node, pods=pods, requested=sum_requests(pods))
+
+
+def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
+    """What pods request together."""
+    sums: dict[str, int] = {}
+    for pod in pods:
+        for name, amount in pod.requests.items():
+            sums[name] = sums.get(name, 0) + amount
+    return sums
+
+
+def host_ports(pod: SchedulingPod) -> Iterator[HostPort]:
+    """The ports of the node that containers and sidecars take. Source: pkg/scheduler/util/utils.go GetHostPorts."""
+    containers: list[SchedulingContainer] = [
+        *(init for init in pod.spec.init_containers or () if init.restart_policy == "Always"),
+        *(pod.spec.containers or ()),
+    ]
+    for container in containers:
+        for port in container.ports or ():
+            if port.host_port > 0:
+                yield port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port
+
+
+def required_terms(pod: SchedulingPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
+    """The required terms, each with its namespaces named and its matchLabelKeys in the selector.
+
+    The API server writes the keys into the selector of a pod that it stores; once more changes nothing.
+    Source: kube-scheduler framework/types.go newAffinityTerm, registry/core/pod/strategy.go.
+    """
+    listed = terms.required_during_scheduling_ignored_during_execution if terms is not None else None
+    return tuple(_resolved(pod, term) for term in listed or ())
+
+
+def _resolved(pod: SchedulingPod, term: AffinityTerm) -> AffinityTerm:
+    own = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
+    selector = term.label_selector
+    if selector is not None:
+        selector = with_keys(selector, pod, term.match_label_keys, "In")
+        selector = with_keys(selector, pod, term.mismatch_label_keys, "NotIn")
+    return AffinityTerm(selector, term.topology_key, (*(term.namespaces or ()), *own), term.namespace_selector)
+
+
+def with_keys(selector: LabelSelector, pod: SchedulingPod, keys: Iterable[str] | None, operator: str) -> LabelSelector:
+    """A selector that also asks for, or against, the pod's own values of some labels; absent ones are left out."""
+    labels = pod.metadata.labels or {}
+    more = tuple(Requirement(key, operator, (labels[key],)) for key in keys or () if key in labels)
+    if not more:
+        return selector
+    return LabelSelector(selector.match_labels, (*(selector.match_expressions or ()), *more))

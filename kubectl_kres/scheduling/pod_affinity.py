@@ -1,0 +1,135 @@
+"""InterPodAffinity: pods that must be near a pod, pods that must not, and pods that do not want it beside them.
+
+Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, plugin.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kubectl_kres.model.scheduling import AffinityTerm, SchedulingPod
+from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, required_terms
+from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.selectors import Labels, is_empty, matches
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+
+#: By label of nodes and its value the number of pods, which is never 0.
+Counts = dict[tuple[str, str], int]
+
+
+class InterPodAffinity:
+    """Pods around a pod."""
+
+    name = "InterPodAffinity"
+
+    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+        affinity, namespaces = pod.spec.affinity, cluster.world.namespaces
+        near = _merged(required_terms(pod, affinity.pod_affinity if affinity else None), namespaces)
+        apart = _merged(required_terms(pod, affinity.pod_anti_affinity if affinity else None), namespaces)
+        own = namespaces.get(pod.metadata.namespace, {})
+        result = _Around(pod, near, apart, own, ({}, {}, {}))
+        for node in cluster.nodes:
+            result.count(node, node.pods, 1)
+        if not near and not apart and not result.existing:
+            return None
+        return result
+
+
+def _merged(terms: Iterable[AffinityTerm], namespaces: Mapping[str, Labels]) -> tuple[AffinityTerm, ...]:
+    """The terms of the pod itself, their namespaceSelector replaced by the namespaces that it selects now."""
+    merged = []
+    for term in terms:
+        if term.namespace_selector is not None and not is_empty(term.namespace_selector):
+            chosen = (name for name, labels in namespaces.items() if matches(term.namespace_selector, labels))
+            listed = (*(term.namespaces or ()), *chosen)
+            merged.append(AffinityTerm(term.label_selector, term.topology_key, listed))
+        else:
+            merged.append(term)
+    return tuple(merged)
+
+
+def _selects(term: AffinityTerm, namespace: str, labels: Labels, namespace_labels: Labels) -> bool:
+    """Source: kube-scheduler framework/types.go AffinityTerm.Matches."""
+    if namespace not in (term.namespaces or ()) and not matches(term.namespace_selector, namespace_labels):
+        return False
+    return matches(term.label_selector, labels)
+
+
+def _all(terms: Sequence[AffinityTerm], namespace: str, labels: Labels) -> bool:
+    return bool(terms) and all(_selects(term, namespace, labels, {}) for term in terms)
+
+
+class _Around(Filter):
+    """Where pods are that affinity, anti-affinity and the anti-affinity of others speak of."""
+
+    def __init__(
+        self,
+        pod: SchedulingPod,
+        near: tuple[AffinityTerm, ...],
+        apart: tuple[AffinityTerm, ...],
+        namespace_labels: Labels,
+        counts: tuple[Counts, Counts, Counts],
+    ) -> None:
+        self._pod, self._near, self._apart, self._own = pod, near, apart, namespace_labels
+        self._affinity, self._anti_affinity, self.existing = counts
+
+    def count(self, node: NodeInfo, pods: Sequence[BoundPod], step: int) -> None:
+        """Add the pods of a node, or with ``step`` -1 take them away."""
+        namespace, labels = self._pod.metadata.namespace, self._pod.metadata.labels or {}
+        for pod in pods:
+            for term in pod.anti_affinity:
+                if _selects(term, namespace, labels, self._own):
+                    _update(self.existing, node, term.topology_key, step)
+            if self._near and _all(self._near, pod.namespace, pod.labels):
+                for term in self._near:
+                    _update(self._affinity, node, term.topology_key, step)
+            for term in self._apart:
+                if _selects(term, pod.namespace, pod.labels, {}):
+                    _update(self._anti_affinity, node, term.topology_key, step)
+
+    def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
+        counts = (dict(self._affinity), dict(self._anti_affinity), dict(self.existing))
+        other = _Around(self._pod, self._near, self._apart, self._own, counts)
+        other.count(node, removed, -1)
+        other.count(node, added, 1)
+        return other
+
+    def check(self, node: NodeInfo) -> Status | None:
+        name = InterPodAffinity.name
+        if not self._fits_affinity(node):
+            about = ", ".join(dict.fromkeys(term.topology_key for term in self._near))
+            return Status(name, UNRESOLVABLE, ("node(s) didn't match pod affinity rules",), about=about)
+        for term in self._apart:
+            value = node.labels.get(term.topology_key)
+            if value is not None and self._anti_affinity.get((term.topology_key, value), 0) > 0:
+                reason = "node(s) didn't match pod anti-affinity rules"
+                return Status(name, UNSCHEDULABLE, (reason,), about=term.topology_key)
+        if self.existing:
+            for key, value in node.labels.items():
+                if self.existing.get((key, value), 0) > 0:
+                    reason = "node(s) didn't satisfy existing pods anti-affinity rules"
+                    return Status(name, UNSCHEDULABLE, (reason,), about=key)
+        return None
+
+    def _fits_affinity(self, node: NodeInfo) -> bool:
+        present = True
+        for term in self._near:
+            value = node.labels.get(term.topology_key)
+            if value is None:
+                return False
+            if self._affinity.get((term.topology_key, value), 0) <= 0:
+                present = False
+        # The first of its kind may start where nothing that it wants near it runs anywhere.
+        first = not self._affinity and _all(self._near, self._pod.metadata.namespace, self._pod.metadata.labels or {})
+        return present or first
+
+
+def _update(counts: Counts, node: NodeInfo, key: str, step: int) -> None:
+    value = node.labels.get(key)
+    if value is None:
+        return
+    count = counts.get((key, value), 0) + step
+    if count:
+        counts[key, value] = count
+    else:
+        counts.pop((key, value), None)

@@ -1,0 +1,128 @@
+"""PodTopologySpread: pods of a selector must be spread evenly over the values of a label of nodes.
+
+The constraints that the scheduler supposes where a pod has none are only preferred. Source:
+pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, common.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import LabelSelector
+from kubectl_kres.model.scheduling import SchedulingPod, TopologySpreadConstraint
+from kubectl_kres.scheduling.node_filters import untolerated
+from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, with_keys
+from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.selectors import is_empty, matches, node_matches
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+
+#: What Go takes for the smallest count where no value of the label is known.
+_NO_MINIMUM = 2**31 - 1
+
+
+class _Constraint(Struct, frozen=True):
+    """A constraint with its defaults. ``itself``: whether the pod is one of those that are counted."""
+
+    key: str
+    max_skew: int
+    min_domains: int
+    selector: LabelSelector | None
+    honors_affinity: bool
+    honors_taints: bool
+    itself: bool
+
+
+class PodTopologySpread:
+    """The pods of each value of a topology label."""
+
+    name = "PodTopologySpread"
+
+    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+        constraints = tuple(
+            _constraint(one, pod)
+            for one in pod.spec.topology_spread_constraints or ()
+            if one.when_unsatisfiable == "DoNotSchedule"
+        )
+        if not constraints:
+            return None
+        counts: tuple[dict[str, int], ...] = tuple({} for _ in constraints)
+        for node in cluster.nodes:
+            if not _has_keys(node, constraints):
+                continue
+            for constraint, count in zip(constraints, counts, strict=True):
+                if _included(constraint, pod, node):
+                    value = node.labels[constraint.key]
+                    count[value] = count.get(value, 0) + _count(node.pods, constraint.selector, pod)
+        return _Spread(pod, constraints, counts)
+
+
+def _constraint(constraint: TopologySpreadConstraint, pod: SchedulingPod) -> _Constraint:
+    selector = constraint.label_selector
+    if selector is not None:
+        selector = with_keys(selector, pod, constraint.match_label_keys, "In")
+    return _Constraint(
+        constraint.topology_key,
+        constraint.max_skew,
+        1 if constraint.min_domains is None else constraint.min_domains,
+        selector,
+        constraint.node_affinity_policy in {None, "Honor"},
+        constraint.node_taints_policy == "Honor",
+        matches(selector, pod.metadata.labels or {}),
+    )
+
+
+def _has_keys(node: NodeInfo, constraints: Sequence[_Constraint]) -> bool:
+    return all(constraint.key in node.labels for constraint in constraints)
+
+
+def _included(constraint: _Constraint, pod: SchedulingPod, node: NodeInfo) -> bool:
+    """Whether the pods of the node count, by nodeAffinityPolicy and nodeTaintsPolicy."""
+    if constraint.honors_affinity and not node_matches(pod, node.node):
+        return False
+    return not constraint.honors_taints or untolerated(node.node.spec.taints, pod.spec.tolerations) is None
+
+
+def _count(pods: Sequence[BoundPod], selector: LabelSelector | None, asked: SchedulingPod) -> int:
+    if is_empty(selector):
+        return 0
+    namespace = asked.metadata.namespace
+    return sum(pod.namespace == namespace and not pod.ending and matches(selector, pod.labels) for pod in pods)
+
+
+class _Spread(Filter):
+    """By constraint how many pods there are for each value of its label."""
+
+    def __init__(
+        self, pod: SchedulingPod, constraints: tuple[_Constraint, ...], counts: tuple[dict[str, int], ...]
+    ) -> None:
+        self._pod, self._constraints, self._counts = pod, constraints, counts
+
+    def check(self, node: NodeInfo) -> Status | None:
+        for constraint, count in zip(self._constraints, self._counts, strict=True):
+            value = node.labels.get(constraint.key)
+            about = f"{constraint.key}, maxSkew {constraint.max_skew}"
+            if value is None:
+                reason = "node(s) didn't match pod topology spread constraints (missing required label)"
+                return Status(PodTopologySpread.name, UNRESOLVABLE, (reason,), about=constraint.key)
+            least = 0 if len(count) < constraint.min_domains else min(count.values(), default=_NO_MINIMUM)
+            if count.get(value, 0) + constraint.itself - least > constraint.max_skew:
+                reason = "node(s) didn't match pod topology spread constraints"
+                return Status(PodTopologySpread.name, UNSCHEDULABLE, (reason,), about=about)
+        return None
+
+    def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
+        """Source: updateWithPod, which also counts pods that are being deleted."""
+        if not _has_keys(node, self._constraints):
+            return self
+        counts = tuple(map(dict, self._counts))
+        for constraint, count in zip(self._constraints, counts, strict=True):
+            if not _included(constraint, self._pod, node):
+                continue
+            value = node.labels[constraint.key]
+            for pods, step in ((removed, -1), (added, 1)):
+                for pod in pods:
+                    if pod.namespace == self._pod.metadata.namespace and matches(constraint.selector, pod.labels):
+                        count[value] = count.get(value, 0) + step
+        return _Spread(self._pod, self._constraints, counts)

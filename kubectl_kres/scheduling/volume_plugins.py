@@ -1,0 +1,288 @@
+"""VolumeRestrictions, NodeVolumeLimits and VolumeZone: volumes that are in use, too many, or in another zone.
+
+Source: pkg/scheduler/framework/plugins, folders volumerestrictions, nodevolumelimits, volumezone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kubectl_kres.model.scheduling import (
+    CSINode,
+    DiskVolume,
+    PersistentVolume,
+    SchedulingPod,
+    SchedulingVolume,
+    StorageClaim,
+    World,
+)
+from kubectl_kres.scheduling.matching_volume import class_of
+from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
+from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, not_found
+
+_ONE_POD = "ReadWriteOncePod"
+_IN_USE = (
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
+
+
+class VolumeRestrictions:
+    """Disks that one pod at a time may write, and claims that one pod at a time may use."""
+
+    name = "VolumeRestrictions"
+
+    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+        disks = tuple(volume for volume in pod.spec.volumes or () if _disks(volume))
+        exclusive: set[str] = set()
+        for volume in pod.spec.volumes or ():
+            if volume.persistent_volume_claim is None:
+                continue
+            name = volume.persistent_volume_claim.claim_name
+            claim = cluster.world.claims.get((pod.metadata.namespace, name))
+            if claim is None:
+                return Status(self.name, UNRESOLVABLE, (not_found(name),), about=name)
+            if _ONE_POD in (claim.spec.access_modes or ()):
+                exclusive.add(name)
+        namespace = pod.metadata.namespace
+        used: set[str] = set()
+        if exclusive:
+            every = (other for node in cluster.nodes for other in node.pods)
+            used = {name for other in every if other.namespace == namespace for name in _claims(other) & exclusive}
+        if not disks and not used:
+            return None
+        return _Restrictions(disks, namespace, frozenset(exclusive), len(used))
+
+
+def _claims(pod: BoundPod) -> set[str]:
+    return {
+        volume.persistent_volume_claim.claim_name
+        for volume in pod.volumes
+        if volume.persistent_volume_claim is not None
+    }
+
+
+def _disks(volume: SchedulingVolume) -> tuple[DiskVolume | None, ...]:
+    """The disks of a volume by their kind; empty: it is none that needs a check."""
+    disks = (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
+    return disks if any(disk is not None for disk in disks) else ()
+
+
+def _conflict(volume: SchedulingVolume, other: SchedulingVolume) -> bool:
+    """Source: isVolumeConflict."""
+    for place, (disk, existing) in enumerate(zip(_disks(volume), _disks(other), strict=False)):
+        if disk is None or existing is None:
+            continue
+        both_read = disk.read_only and existing.read_only
+        match place:
+            case 0:
+                same = disk.pd_name == existing.pd_name and not both_read
+            case 1:
+                same = disk.volume_id == existing.volume_id
+            case 2:
+                same = disk.iqn == existing.iqn and not both_read
+            case _:
+                shared = set(disk.monitors or ()) & set(existing.monitors or ())
+                # The server fills in the pool rbd.
+                pools = (disk.pool or "rbd", existing.pool or "rbd")
+                alike = pools[0] == pools[1] and disk.image == existing.image
+                same = bool(shared) and alike and not both_read
+        if same:
+            return True
+    return False
+
+
+class _Restrictions(Filter):
+    def __init__(
+        self, disks: tuple[SchedulingVolume, ...], namespace: str, exclusive: frozenset[str], conflicts: int
+    ) -> None:
+        self._disks, self._namespace, self._exclusive, self._conflicts = disks, namespace, exclusive, conflicts
+
+    def check(self, node: NodeInfo) -> Status | None:
+        for volume in self._disks:
+            if any(_conflict(volume, other) for pod in node.pods for other in pod.volumes):
+                reason = "node(s) had no available disk"
+                return Status(VolumeRestrictions.name, UNSCHEDULABLE, (reason,), about=volume.name)
+        if self._conflicts > 0:
+            about = ", ".join(sorted(self._exclusive))
+            return Status(VolumeRestrictions.name, UNSCHEDULABLE, (_IN_USE,), about=about)
+        return None
+
+    def change(self, _node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
+        conflicts = self._conflicts - self._uses(removed) + self._uses(added)
+        return _Restrictions(self._disks, self._namespace, self._exclusive, conflicts)
+
+    def _uses(self, pods: Iterable[BoundPod]) -> int:
+        return sum(len(_claims(pod) & self._exclusive) for pod in pods if pod.namespace == self._namespace)
+
+
+class NodeVolumeLimits:
+    """How many volumes of a CSI driver a node can hold."""
+
+    name = "NodeVolumeLimits"
+
+    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+        if all(claim_name(pod, volume) is None for volume in pod.spec.volumes or ()):
+            return None
+        return _Limits(pod, cluster.world)
+
+
+class _Limits(Filter):
+    def __init__(self, pod: SchedulingPod, world: World) -> None:
+        self._world = world
+        names = (claim_name(pod, volume) for volume in pod.spec.volumes or ())
+        self._new = _attachable(pod.metadata.namespace, (name for name in names if name), world)
+
+    def check(self, node: NodeInfo) -> Status | None:
+        csi_node = self._world.csi_nodes.get(node.name)
+        if missing := self._missing(csi_node):
+            reason = f"{missing} CSI driver is not installed on the node"
+            return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=missing)
+        limits = _limits(csi_node)
+        if not self._new or not limits.keys() & set(self._new.values()):
+            return None
+        attached: dict[str, str] = {}
+        for pod in node.pods:
+            attached |= _attachable(pod.namespace, _claim_names(pod), self._world)
+        by_pods = attached.keys()
+        for driver in dict.fromkeys(self._new.values()):
+            if driver not in limits:
+                continue
+            new = sum(one == driver and handle not in by_pods for handle, one in self._new.items())
+            have = sum(one == driver for one in (attached | self._attachments(node.name)).values())
+            if new and have + new > limits[driver]:
+                reason = "node(s) exceed max volume count"
+                return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=driver)
+        return None
+
+    def _missing(self, csi_node: CSINode | None) -> str:
+        """A driver that a node lacks and that does not want pods there then; empty: none (gate VolumeLimitScaling)."""
+        if self._world.minor < 37:
+            return ""
+        there = {driver.name for driver in (csi_node.spec.drivers or ())} if csi_node is not None else set()
+        for driver in dict.fromkeys(self._new.values()):
+            known = self._world.drivers.get(driver)
+            if known is not None and known.spec.prevent_pod_scheduling_if_missing and driver not in there:
+                return driver
+        return ""
+
+    def _attachments(self, node: str) -> dict[str, str]:
+        """Volumes that are attached, by whatever pod. Source: getNodeVolumeAttachmentInfo."""
+        found: dict[str, str] = {}
+        for attachment in self._world.attachments.get(node, ()):
+            volume = self._world.volumes.get(attachment.spec.source.persistent_volume_name or "")
+            if attachment.spec.attacher and volume is not None and volume.spec.csi is not None:
+                handle = volume.spec.csi.volume_handle
+                found[f"{attachment.spec.attacher}/{handle}"] = attachment.spec.attacher
+        return found
+
+
+def _claim_names(pod: BoundPod) -> Iterable[str]:
+    for volume in pod.volumes:
+        if volume.persistent_volume_claim is not None:
+            yield volume.persistent_volume_claim.claim_name
+        elif volume.ephemeral is not None:
+            yield f"{pod.name}-{volume.name}"
+
+
+def _limits(csi_node: CSINode | None) -> dict[str, int]:
+    drivers = csi_node.spec.drivers if csi_node is not None else None
+    return {
+        driver.name: driver.allocatable.count
+        for driver in drivers or ()
+        if driver.allocatable is not None and driver.allocatable.count is not None
+    }
+
+
+def _attachable(namespace: str, names: Iterable[str], world: World) -> dict[str, str]:
+    """By what is unique to a volume its CSI driver; volumes of no driver count nowhere.
+
+    Volumes of drivers that were moved out of Kubernetes are counted by their own name. Source: getCSIDriverInfo.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        claim = world.claims.get((namespace, name))
+        if claim is None:
+            continue
+        volume = world.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+        if volume is None:
+            storage_class = world.classes.get(class_of(claim))
+            if storage_class is not None and storage_class.provisioner:
+                found[f"{storage_class.provisioner}/{namespace}/{name}"] = storage_class.provisioner
+        elif volume.spec.csi is not None:
+            found[f"{volume.spec.csi.driver}/{volume.spec.csi.volume_handle}"] = volume.spec.csi.driver
+    return found
+
+
+#: Labels of volumes and nodes, and what the old ones are called today.
+_ZONES: Mapping[str, str] = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+
+
+class VolumeZone:
+    """The zones in the labels of bound volumes."""
+
+    name = "VolumeZone"
+
+    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+        world, zones = cluster.world, list[tuple[str, str, frozenset[str]]]()
+        for volume in pod.spec.volumes or ():
+            if volume.persistent_volume_claim is None:
+                continue
+            name = volume.persistent_volume_claim.claim_name
+            claim = world.claims.get((pod.metadata.namespace, name))
+            if claim is None:
+                return Status(self.name, UNRESOLVABLE, (not_found(name),), about=name)
+            found = _volume_of(claim, world)
+            if isinstance(found, str):
+                return Status(self.name, UNRESOLVABLE, (found,), about=name)
+            if found is not None:
+                zones += _zones(found)
+        return _Zones(tuple(zones)) if zones else None
+
+
+def _volume_of(claim: StorageClaim, world: World) -> PersistentVolume | str | None:
+    """The volume that a claim is bound to; None: it waits for the pod. A text: why neither is so."""
+    name = claim.spec.volume_name
+    if name:
+        volume = world.volumes.get(name)
+        return volume if volume is not None else f'persistentvolume "{name}" not found'
+    class_name = class_of(claim)
+    if not class_name:
+        return "PersistentVolumeClaim had no pv name and storageClass name"
+    storage_class = world.classes.get(class_name)
+    if storage_class is None:
+        return f'storageclass.storage.k8s.io "{class_name}" not found'
+    return None if storage_class.volume_binding_mode == WAITS_FOR_CONSUMER else "PersistentVolume had no name"
+
+
+def _zones(volume: PersistentVolume) -> Iterable[tuple[str, str, frozenset[str]]]:
+    """Name, label and values; several values stand between two underscores. A list with an empty one is ignored."""
+    for key in _ZONES:
+        value = (volume.metadata.labels or {}).get(key)
+        if value is None:
+            continue
+        values = frozenset(part.strip() for part in value.split("__"))
+        if "" not in values:
+            yield volume.metadata.name, key, values
+
+
+class _Zones(Filter):
+    def __init__(self, zones: tuple[tuple[str, str, frozenset[str]], ...]) -> None:
+        self._zones = zones
+
+    def check(self, node: NodeInfo) -> Status | None:
+        labels = node.labels
+        if not any(key in labels for key in _ZONES):
+            return None
+        for name, key, values in self._zones:
+            value = labels.get(key, labels.get(_ZONES[key]))
+            if value not in values:
+                reason = "node(s) had no available volume zone"
+                return Status(VolumeZone.name, UNRESOLVABLE, (reason,), about=f"{name}: {key}")
+        return None

@@ -1,0 +1,161 @@
+"""On a real kube-scheduler: its sentence is predicted, and what is advised has the pod bound."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
+from e2e import scheduling_worlds as worlds
+from e2e.conftest import watched
+from e2e.plugin import environment, plugin
+from e2e.seed import COUNTS, SEED
+
+WORLDS = 40
+
+
+@pytest.fixture(scope="module")
+def scheduling(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane with a scheduler; nodes are written, and no kubelet runs."""
+    folder = tmp_path_factory.mktemp("scheduling")
+    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS)
+    with watched(assets, folder, controllers=controllers, scheduler=True, disable_admission=worlds.OFF) as plane:
+        for name, labels in worlds.SPACES.items():
+            status, answer = plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+            assert status == 201, answer
+        yield plane
+
+
+@pytest.fixture
+def empty(scheduling: ControlPlane) -> Iterator[ControlPlane]:
+    """The same without nodes and pods."""
+    yield scheduling
+    worlds.clear(scheduling)
+
+
+def minor(plane: ControlPlane) -> int:
+    return int(plane.request("GET", "/version")[1]["minor"].rstrip("+"))
+
+
+def difference(plane: ControlPlane, number: int) -> str:
+    """In what the prediction for a world differs from what the scheduler does; empty: in nothing."""
+    made = worlds.world(random.Random(f"{SEED}-{number}"))
+    worlds.write(plane, made)
+    time.sleep(0.2)  # the scheduler hears of it
+    before = worlds.read(plane)
+    stored = worlds.answer_of(plane, made["pods"][-1])
+    asked = {**stored, "spec": {key: value for key, value in stored["spec"].items() if key != "nodeName"}}
+    found = worlds.predict(before, asked, minor(plane))
+    fits = found.answer.feasible or found.preemption.nodes
+    node = stored["spec"].get("nodeName") or stored["status"].get("nominatedNodeName")
+    if node:
+        return "" if node in fits else f"{number}: {node} is not among {fits}: {found.sentence}"
+    message = worlds.condition(stored)["message"]
+    if found.answer.feasible:
+        return f"{number}: fits on {fits}: {message}"
+    if found.sentence is None:
+        return "" if found.preemption.nodes else f"{number}: not computed: {message}"
+    return "" if found.sentence == message else f"{number}: {found.sentence!r}, not {message!r}"
+
+
+def test_the_sentence_is_predicted(empty: ControlPlane, request: pytest.FixtureRequest):
+    faults = []
+    for number in range(WORLDS):
+        faults.append(difference(empty, number))
+        worlds.clear(empty)
+    request.config.stash.setdefault(COUNTS, []).append(f"scheduling: {WORLDS} worlds, KRES_SEED={SEED}")
+    assert not any(faults), "\n".join(filter(None, faults))
+
+
+def node(name: str, memory: str = "8Gi", **more: Any) -> dict[str, Any]:
+    """A node with nothing special."""
+    amounts = {"cpu": "8", "memory": memory, "pods": "110"}
+    labels = {"kubernetes.io/hostname": name, **more.pop("labels", {})}
+    status = {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}
+    return {"metadata": {"name": name, "labels": labels}, "spec": more, "status": status}
+
+
+def put(plane: ControlPlane, path: str, item: dict[str, Any]) -> None:
+    status, answer = plane.request("POST", path, item)
+    assert status == 201, answer
+
+
+def deployment(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """One pod that is replaced in place."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [*containers], **spec}}
+    selector = {"matchLabels": {"app": "web"}}
+    strategy = {"type": "Recreate"}
+    return {
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 1, "selector": selector, "template": template, "strategy": strategy},
+    }
+
+
+def container(name: str = "app", **requests: str) -> dict[str, Any]:
+    return {"name": name, "image": "i", "resources": {"requests": requests}}
+
+
+def pods(plane: ControlPlane) -> list[dict[str, Any]]:
+    return list(plane.request("GET", "/api/v1/namespaces/here/pods")[1]["items"])
+
+
+def wait(plane: ControlPlane, what: str, ready: Any) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if ready(pods(plane)):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{what} is not so: {[(one['spec'].get('nodeName'), one['status']) for one in pods(plane)]}")
+
+
+def is_waiting(found: list[dict[str, Any]]) -> bool:
+    return any(worlds.condition(one).get("reason") == "Unschedulable" for one in found)
+
+
+def is_bound(found: list[dict[str, Any]]) -> bool:
+    alive = [one for one in found if "deletionTimestamp" not in one["metadata"] and one["metadata"]["name"] != "holder"]
+    return bool(alive) and all(one["spec"].get("nodeName") for one in alive)
+
+
+SITUATIONS = {
+    "lower-request": ([node("small", "4Gi")], deployment(container(memory="3Gi"), container("side", memory="2Gi"))),
+    "tolerate": (
+        [node("own", taints=[{"key": "gpu", "value": "yes", "effect": "NoSchedule"}])],
+        deployment(container(memory="1Gi")),
+    ),
+    "label-node": ([node("plain")], deployment(container(memory="1Gi"), nodeSelector={"disk": "ssd"})),
+    "uncordon": ([node("cordoned", unschedulable=True)], deployment(container(memory="1Gi"))),
+}
+
+
+@pytest.mark.parametrize("action", SITUATIONS)
+def test_what_is_advised_has_the_pod_bound(action: str, empty: ControlPlane, kubectl: Path, tmp_path: Path):
+    nodes, made = SITUATIONS[action]
+    worlds.write(
+        empty, {**dict.fromkeys(("classes", "csi_nodes", "volumes", "claims"), ()), "nodes": nodes, "pods": [{}]}
+    )
+    path = "/apis/apps/v1/namespaces/here/deployments"
+    put(empty, path, made)
+    try:
+        wait(empty, "a pod that waits", is_waiting)
+        env = environment(empty.kubeconfig, kubectl, tmp_path)
+        done = plugin(kubectl, env, tmp_path)("explain", "deployment/web", "-n", "here", "-o", "json")
+        report = json.loads(done.stdout)["items"][0]["scheduling"]
+        assert report["sentence"] == report["stated"] == worlds.condition(pods(empty)[0])["message"]
+        (remedy,) = report["remedies"]
+        assert remedy["action"] == action
+        for line in remedy["commands"]:
+            words = shlex.split(line)[1:]
+            ran = subprocess.run([kubectl, *words], env=env, capture_output=True, text=True, check=False)
+            assert not ran.returncode, ran.stderr
+        wait(empty, "every pod bound", is_bound)
+    finally:
+        empty.request("DELETE", f"{path}/web?propagationPolicy=Background")
+        wait(empty, "no pods", lambda found: not found or worlds.clear(empty))
