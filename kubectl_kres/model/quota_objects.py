@@ -96,10 +96,41 @@ class ResourceClaimSpec(Base, frozen=True):
     devices: DeviceClaim = DeviceClaim()
 
 
+class ResourceClaimTemplateSpec(Base, frozen=True):
+    """The claim, without its status."""
+
+    metadata: Metadata = Metadata()
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+
+
 class ResourceClaim(Base, frozen=True):
     """A claim on devices (dynamic resource allocation)."""
 
     metadata: Metadata = Metadata()
     spec: ResourceClaimSpec = ResourceClaimSpec()
     kind: str = "ResourceClaim"
+    api_version: str = "resource.k8s.io/v1"
+
+
+class ResourceClaimTemplate(Base, frozen=True):
+    """What a ResourceClaim is made from for each pod that names it."""
+
+    metadata: Metadata = Metadata()
+    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
+    kind: str = "ResourceClaimTemplate"
+    api_version: str = "resource.k8s.io/v1"
+
+
+class DeviceClassSpec(Base, frozen=True):
+    """``extended_resource_name``: the extended resource that devices of the class also count as."""
+
+    extended_resource_name: str = ""
+
+
+class DeviceClass(Base, frozen=True):
+    """A kind of devices."""
+
+    metadata: Metadata = Metadata()
+    spec: DeviceClassSpec = DeviceClassSpec()
+    kind: str = "DeviceClass"
     api_version: str = "resource.k8s.io/v1"

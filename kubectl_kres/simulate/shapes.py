@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, QuotaRequest
@@ -123,15 +123,7 @@ def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:
 
 def without_quotas(policies: Policies) -> Policies:
     """The policies with no quota among them."""
-    return Policies(
-        policies.limits,
-        (),
-        policies.priorities,
-        policies.runtimes,
-        policies.extended,
-        policies.expandable,
-        policies.default_storage,
-    )
+    return structs.replace(policies, quotas=())
 
 
 def pruned(stored: Mapping[str, Any]) -> dict[str, Any]:

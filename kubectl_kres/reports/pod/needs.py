@@ -16,6 +16,7 @@ from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_n
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
+from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.coverage import Need
@@ -276,18 +277,3 @@ def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:
         yield Need("PriorityClass", required=scoped)
     if spec.runtime_class_name:
         yield Need("RuntimeClass", name=spec.runtime_class_name)
-
-
-def selector_text(selector: Any) -> str:
-    """A selector as the query parameter: of a LabelSelector as decoded, or the plain map of a ReplicationController."""
-    if not isinstance(selector, dict):
-        return ""
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for expression in selector.get("matchExpressions") or ():
-        key, values = expression.get("key", ""), ",".join(expression.get("values") or ())
-        operator = expression.get("operator", "")
-        shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
-        parts.append(shown.get(operator, f"{key} notin ({values})"))
-    return ",".join(parts)

@@ -119,7 +119,7 @@ class _Search:
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
-        self.counted = analysis.start.live is not None
+        self.counted = analysis.start.live is not None and not place.lacking
 
     def remedies(self) -> Iterator[Remedy]:
         if self._come():
