@@ -47,7 +47,8 @@ class Policies(Struct, frozen=True):
     """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
-    may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing. claim_templates: what claims on devices are made from.
+    may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
+    claim_templates: what claims on devices are made from.
     """
 
     limits: tuple[Limits, ...] = ()

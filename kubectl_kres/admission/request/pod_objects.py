@@ -1,7 +1,7 @@
 """The objects that controllers make for a pod once it exists: claims of ephemeral volumes, claims on devices.
 
 They belong to the pod and go with it. A pod whose claim is refused exists and never starts.
-Source: pkg/controller/volume/ephemeral/controller.go handleVolume; pkg/controller/resourceclaim/controller.go handleClaim.
+Source: controller/volume/ephemeral/controller.go handleVolume, controller/resourceclaim/controller.go handleClaim.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Quota, QuotaRequest, charges, evaluate, with_used
 from kubectl_kres.admission.quota.requests import RESOURCE_CLAIMS, claim_request, device_request
 from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.volume_claims import admit_claim, classed
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
@@ -75,8 +76,6 @@ def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, 
 
 
 def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
-    from kubectl_kres.admission.request.volume_claims import classed
-
     for volume in ephemeral_volumes(pod.spec):
         if volume.spec is None:
             continue
@@ -121,8 +120,6 @@ def refusals_of(creations: Sequence[Creation], policies: Policies, server: Serve
 
 def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Refusal]:
     if isinstance(creation.object, PersistentVolumeClaim):
-        from kubectl_kres.admission.request.volume_claims import admit_claim
-
         outcomes: Sequence[Outcome] = admit_claim(creation.object, policies, server)
         return [placed(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
     if "ResourceQuota" in server.disabled_plugins:

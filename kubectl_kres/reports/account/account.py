@@ -13,8 +13,9 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.quota.requests import count_request, names_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
@@ -41,7 +42,7 @@ class AccountStep(Struct, frozen=True):
 
 
 def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
-    """None for an object beside whose pods nothing is made that a policy of the namespace looks at. Raises Unparsable."""
+    """None where nothing is made beside its pods that a policy of the namespace looks at. Raises Unparsable."""
     policies, server = analysis.known.policies, analysis.server
     start = analysis.start
     if analysis.system:
@@ -106,9 +107,6 @@ def _after_pod(outcome: Outcome, due: Sequence[Creation], analysis: Analysis) ->
     if not outcome.allowed or not due:
         yield outcome
         return
-    from kubectl_kres.admission.quota.quota_admission import charges, with_used
-    from kubectl_kres.admission.request.new_pod import quota_request
-
     policies = analysis.known.policies
     if outcome.draft is not None and analysis.start.live is None:
         costs = charges(quota_request(analysis.start.pod, outcome.draft), policies.quotas)

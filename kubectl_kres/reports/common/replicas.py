@@ -27,7 +27,8 @@ class Replicas(Record, frozen=True):
     itself. ``kept``: pods that may stay of an older template, as the partition of a StatefulSet or a pause has it.
     strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
     meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
-    failing: pods are being refused. waiting: pods that exist and lack a claim that is made for them. resting: why none is wanted, or none is made at present.
+    failing: pods are being refused. waiting: pods that exist and lack a claim that is made for them.
+    resting: why none is wanted, or none is made at present.
     """
 
     wanted: int

@@ -200,9 +200,8 @@ def account_needs(
     space, kind = subject.ref.namespace, subject.ref.kind
     hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
     stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
-    if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard:
-        if isinstance(stored, Workload):
-            yield Need("Job", space)
+    if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
+        yield Need("Job", space)
     if workload is not None and isinstance(stored, Workload) and kind in REVISIONS:
         stale = stored.status.observed_generation < stored.metadata.generation or subject.raw is not None
         if stale and object_usage(REVISIONS[kind][1]).keys() & hard:

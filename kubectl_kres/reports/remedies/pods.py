@@ -103,8 +103,8 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
 def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
     kind, owner = subject.ref.kind, analysis.start.owner
     if analysis.start.live is not None or (subject.raw is not None and kind == "Pod"):
-        there = (Existing(analysis.start.pod, 1, 1, newest=True),) if analysis.start.live is not None else ()
-        return Workplace(kind, 1, existing=there, fresh=True)
+        live = (Existing(analysis.start.pod, 1, 1, newest=True),) if analysis.start.live is not None else ()
+        return Workplace(kind, 1, existing=live, fresh=True)
     workload = owner or manifest_workload(subject)
     if workload is None or workload.spec.suspend or workload.spec.paused:
         return None
