@@ -134,3 +134,9 @@ class DeviceClass(Base, frozen=True):
     spec: DeviceClassSpec = DeviceClassSpec()
     kind: str = "DeviceClass"
     api_version: str = "resource.k8s.io/v1"
+
+
+class CountedObject(Base, frozen=True):
+    """Of what quotas merely count no more than the name is looked at."""
+
+    metadata: Metadata = Metadata()

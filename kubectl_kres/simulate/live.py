@@ -67,7 +67,7 @@ def raw_of(item: Any) -> dict[str, Any]:
     return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
-def _class_of(item: Any, store: Store) -> dict[str, Any]:
+def class_of(item: Any, store: Store) -> dict[str, Any]:
     """An object of the cluster. A storage class of which an old snapshot does not tell is taken to let claims grow."""
     raw = raw_of(item)
     untold = item.kind == "StorageClass" and item.allow_volume_expansion is None and store.origin.kind == "snapshot"
@@ -83,7 +83,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     for kind in (*IN_NAMESPACE, *OF_RUNS):
         result += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     if classes is None:
-        classes = [_class_of(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
+        classes = [class_of(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
     result += classes
     own = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}

@@ -17,7 +17,6 @@ from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.request.volume_claims import classed
-from kubectl_kres.admission.request.workload import counting_request
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
@@ -32,6 +31,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
+from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.needs import needs, storage_needs
 from kubectl_kres.reports.pod.preflight import sent
@@ -54,6 +54,8 @@ def namespace_of(ref: ObjectRef) -> str:
 def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
     ref = subject.ref
+    if is_counted_object(subject.kind):
+        return counted_needs(store, subject)
     own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
     beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
@@ -62,8 +64,6 @@ def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if isinstance(item, PersistentVolumeClaim) and (before := counted_before(store, ref)) is not None:
         grows = item.spec.resources != before.spec.resources
         classes = (*classes, Need("StorageClass")) if grows else classes
-    if subject.raw is not None and not BY_KIND[ref.kind].listed:
-        own = structs.replace(own, required=False)
     return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
 
 
@@ -92,6 +92,8 @@ def _bare(namespace: str) -> Subject:
 def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
     """Raises NotFound if the object is not in the store, UsageError if it holds what is no quantity."""
     ref = subject.ref
+    if is_counted_object(subject.kind):
+        return explain_counted(store, subject, ask)
     item = store.get(ref.kind, ref.name, ref.namespace)
     if item is None and ref.kind != "Namespace":
         raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
@@ -225,29 +227,22 @@ def _counted(scene: _Scene) -> PolicyExplanation:
     stored = scene.ref not in scene.store.files
     judged = Policies(known.limits) if stored else known
     before = None if stored else counted_before(scene.store, scene.ref)
-    if item is None or not isinstance(item, PersistentVolumeClaim | Service | ResourceClaim):
-        raw = dict(scene.raw or _bare_object(scene.ref))
-        outcomes = sent(raw, update(raw, raw, judged, server) if before is not None else create(raw, judged, server))
-        request = counting_request(raw)
-    else:
-        outcomes = _outcomes(scene, item, before, judged)
-        counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
-        request = request_of(counted, server, extended=known.extended)
+    assert isinstance(item, PersistentVolumeClaim | Service | ResourceClaim)
+    outcomes = _outcomes(scene, item, before, judged)
+    counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
+    request = request_of(counted, server, extended=known.extended)
     old = request_of(before, server, extended=known.extended) if before is not None else None
     costs = charges(request, known.quotas, old)
     fixes = remedies(outcomes, special=_OF_GROWTH if old is not None else _OF_CLAIMS)
     return PolicyExplanation(
         scene.ref,
         verdict_of(outcomes),
-        told(tuple(_with_root_ca(outcomes, fixes))),
+        told(fixes),
         bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
-        assumptions=(
-            *_of_class(known, given=stored or not _gets_class(item, known)),
-            *_not_looked_up(scene, stored=stored),
-        ),
+        assumptions=_of_class(known, given=stored or not _gets_class(item, known)),
     )
 
 
@@ -271,40 +266,6 @@ def _whole(item: Any, ref: ObjectRef) -> dict[str, Any]:
 def counted_before(store: Store, ref: ObjectRef) -> Any:
     """The object that is there in the place of one of a file; None: there is none, or nobody knows."""
     return store.beneath.get(ref) or (store.get(ref.kind, ref.name, ref.namespace) if ref not in store.files else None)
-
-
-def _bare_object(ref: ObjectRef) -> Mapping[str, Any]:
-    metadata = {"name": ref.name, "namespace": ref.namespace}
-    return {"kind": ref.kind, "apiVersion": BY_KIND[ref.kind].api_version, "metadata": metadata}
-
-
-def _not_looked_up(scene: _Scene, *, stored: bool) -> tuple[Assume, ...]:
-    """That the object of a file could not be looked up: a Secret never is."""
-    ref, store = scene.ref, scene.store
-    if stored or store.origin.kind == "files" or counted_before(store, ref) is not None:
-        return ()
-    kind = BY_KIND.get(ref.kind)
-    if kind is not None and store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
-        return ()
-    why = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
-    return (Assume("request", "file/taken-as-new", f"{ref} is taken as new: {why}"),)
-
-
-#: What the controller manager puts into every namespace. Source: controller/certificates/rootcacertpublisher.
-_ROOT_CA = "kube-root-ca.crt"
-
-
-def _with_root_ca(outcomes: Sequence[Outcome], fixes: Sequence[str]) -> Iterator[str]:
-    """The remedies; where ConfigMaps have no room, with the one that nobody made."""
-    names = {
-        finding.resource
-        for outcome in outcomes
-        for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
-        if finding.rule == "quota/exceeded"
-    }
-    for fix in fixes:
-        own = names & {"configmaps", "count/configmaps"} and any(name in fix for name in names)
-        yield f"{fix}: every namespace has ConfigMap {_ROOT_CA}, which counts, too" if own else fix
 
 
 def _gets_class(item: Any, known: Policies) -> bool:
