@@ -206,11 +206,23 @@ def account_needs(
         stale = stored.status.observed_generation < stored.metadata.generation or subject.raw is not None
         if stale and object_usage(REVISIONS[kind][1]).keys() & hard:
             yield structs.replace(revision_need(kind, stored), required=True)
+    if workload is not None and _holds_finished_pods(store, space):
+        # Finished Jobs hold the count of their pods.
+        yield Need("Job", space, required=False)
     if spec is not None and makes_objects(spec):
         yield from _object_needs(store, space, spec, hard, pod=pod)
         if isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored):
             selector = "job-name" if kind == "CronJob" else selector_text(stored.spec.selector)
             yield Need("Pod", space, label_selector=selector)
+
+
+def _holds_finished_pods(store: Store, space: str) -> bool:
+    """Whether a quota of the namespace has no room for one more of what finished pods count for."""
+    for quota in store.all("ResourceQuota", space):
+        hard, used = (amounts.get("count/pods") for amounts in (quota.status.hard or {}, quota.status.used or {}))
+        if hard is not None and str(hard) == str(used):
+            return True
+    return False
 
 
 def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:

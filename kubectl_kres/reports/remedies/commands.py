@@ -10,7 +10,7 @@ from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
 from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetValue
+from kubectl_kres.reports.common.remedy import DeleteObject, Edit, RaiseQuota, Scale, SetBound, SetValue
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Origin
 
@@ -69,6 +69,9 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
     for edit in edits:
         if isinstance(edit, Scale):
             yield _scaling(of, edit)
+        elif isinstance(edit, DeleteObject):
+            ref = edit.object
+            yield _kubectl(of, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
 
 
 def _scaling(of: Origin, scale: Scale) -> str:

@@ -32,6 +32,7 @@ from kubectl_kres.reports.common.remedy import (
 )
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.freeing import freeing
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     Workplace,
@@ -134,6 +135,19 @@ class _Search:
                 admits = Admits(trial.place.wanted, trial.place.wanted)
                 remedy = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
                 yield _shared(remedy, self._who_shares(trial))
+        if not self.counted:
+            yield from self._freeing()
+
+    def _freeing(self) -> Iterator[Remedy]:
+        """Ways that raise no quota, for the template as it is."""
+        judged = judge(self.pod, self.policies, self.server)
+        if judged.faults:
+            return
+        short = tuple(raised(self.place, self.pod, judged, self.policies, self.server).hard)
+        args = (self.place, self.pod, judged, self.policies, self.server)
+        for edits in freeing(self.store, self.subject, *args, short) if short else ():
+            admits = Admits(self.place.wanted, self.place.wanted)
+            yield composed(self.store, self.subject, edits, admits, 0)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """The rivals for which more room is made than without them."""
