@@ -15,6 +15,8 @@ __all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find",
 
 
 W = workload.Workload
+#: The group of what devices are claimed with; a type of the core group is called like one of its kinds.
+DEVICES = "resource.k8s.io"
 
 
 def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy, *, short: tuple[str, ...] = ()) -> Kind:
@@ -78,6 +80,20 @@ KINDS: tuple[Kind, ...] = (
     _policy("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", admitting.WebhookConfiguration),
     Kind("ServiceAccount", ("serviceaccounts", "serviceaccount", "sa"), struct=admitting.ServiceAccount),
     Kind("Service", ("services", "service", "svc"), struct=quota_objects.Service),
+    Kind("ResourceClaim", ("resourceclaims", "resourceclaim"), DEVICES, struct=quota_objects.ResourceClaim),
+    Kind(
+        "ResourceClaimTemplate",
+        ("resourceclaimtemplates", "resourceclaimtemplate"),
+        DEVICES,
+        struct=quota_objects.ResourceClaimTemplate,
+    ),
+    Kind(
+        "DeviceClass",
+        ("deviceclasses", "deviceclass"),
+        DEVICES,
+        namespaced=False,
+        struct=quota_objects.DeviceClass,
+    ),
     Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=tekton_config.ConfigMap, listed=False),
     Kind(
         "CustomResourceDefinition",

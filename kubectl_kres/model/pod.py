@@ -88,9 +88,29 @@ class PodOS(Base, frozen=True):
 
 
 class NamedClaim(Base, frozen=True):
-    """An entry of ``spec.resourceClaims``."""
+    """An entry of ``spec.resourceClaims``: a claim that exists, or the template that one is made from for the pod."""
 
     name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodVolume(Base, frozen=True):
+    """A volume; of other kinds than ephemeral ones no more than the name is read.
+
+    ``ephemeral``: as it stands; its ``volumeClaimTemplate`` is the claim that is made for the pod.
+    """
+
+    name: str = ""
+    ephemeral: Any = None
+
+
+def claim_template_in(volume: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The spec of the claim that is made for a volume as it stands; None if none is, or it was not read."""
+    source = volume.get("ephemeral")
+    template = source.get("volumeClaimTemplate") if isinstance(source, Mapping) else None
+    spec = template.get("spec") if isinstance(template, Mapping) else None
+    return spec if isinstance(spec, Mapping) else None
 
 
 class SchedulingGate(Base, frozen=True):
@@ -119,6 +139,14 @@ class PodSpec(Base, frozen=True):
     os: PodOS | None = None
     scheduler_name: str | None = None
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
+    #: Those for which a claim is made; all others are dropped, of which every pod has one.
+    volumes: tuple[PodVolume, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.volumes:
+            ephemeral = tuple(volume for volume in self.volumes if volume.ephemeral is not None)
+            if len(ephemeral) < len(self.volumes):
+                force_setattr(self, "volumes", ephemeral or None)
 
 
 class StateTerminated(Base, frozen=True):
@@ -160,6 +188,13 @@ class ContainerStatus(Base, frozen=True):
     last_state: ContainerState | None = None
 
 
+class PodClaimStatus(Base, frozen=True):
+    """An entry of ``status.resourceClaimStatuses``. ``resource_claim_name`` absent: the pod needs none."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(Base, frozen=True):
     """The parts of a pod's status that change an answer or explain one.
 
@@ -175,6 +210,7 @@ class PodStatus(Base, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resize: str = ""
+    resource_claim_statuses: tuple[PodClaimStatus, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.conditions:
@@ -282,13 +318,16 @@ class DetailedSpec(PodSpec, frozen=True):
     host_pid: bool | None = msgspec.field(default=None, name="hostPID")
     host_ipc: bool | None = msgspec.field(default=None, name="hostIPC")
     host_users: bool | None = None
-    volumes: tuple[Mapping[str, Any], ...] | None = None
+    volumes: tuple[Mapping[str, Any], ...] | None = None  # type: ignore[assignment]
     service_account_name: str = ""
     automount_service_account_token: bool | None = None
     node_selector: Mapping[str, str] | None = None
     tolerations: Any = None
     termination_grace_period_seconds: int | None = None
     share_process_namespace: bool | None = None
+
+    def __post_init__(self) -> None:
+        """All volumes are kept."""
 
 
 class DetailedTemplate(PodTemplateSpec, frozen=True):

@@ -103,9 +103,13 @@ class RuntimeClass(Base, frozen=True):
 
 
 class StorageClass(Base, frozen=True):
-    """A kind of storage; an annotation says that it is for claims that name none."""
+    """A kind of storage; an annotation says that it is for claims that name none.
+
+    ``allow_volume_expansion`` None: the server was not asked for it, as in older snapshots, or nobody wrote it.
+    """
 
     metadata: Metadata = Metadata()
+    allow_volume_expansion: bool | None = None
     kind: str = "StorageClass"
     api_version: str = "storage.k8s.io/v1"
 

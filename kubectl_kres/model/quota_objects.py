@@ -96,6 +96,13 @@ class ResourceClaimSpec(Base, frozen=True):
     devices: DeviceClaim = DeviceClaim()
 
 
+class ResourceClaimTemplateSpec(Base, frozen=True):
+    """The claim, without its status."""
+
+    metadata: Metadata = Metadata()
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+
+
 class ResourceClaim(Base, frozen=True):
     """A claim on devices (dynamic resource allocation)."""
 
@@ -103,3 +110,33 @@ class ResourceClaim(Base, frozen=True):
     spec: ResourceClaimSpec = ResourceClaimSpec()
     kind: str = "ResourceClaim"
     api_version: str = "resource.k8s.io/v1"
+
+
+class ResourceClaimTemplate(Base, frozen=True):
+    """What a ResourceClaim is made from for each pod that names it."""
+
+    metadata: Metadata = Metadata()
+    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
+    kind: str = "ResourceClaimTemplate"
+    api_version: str = "resource.k8s.io/v1"
+
+
+class DeviceClassSpec(Base, frozen=True):
+    """``extended_resource_name``: the extended resource that devices of the class also count as."""
+
+    extended_resource_name: str = ""
+
+
+class DeviceClass(Base, frozen=True):
+    """A kind of devices."""
+
+    metadata: Metadata = Metadata()
+    spec: DeviceClassSpec = DeviceClassSpec()
+    kind: str = "DeviceClass"
+    api_version: str = "resource.k8s.io/v1"
+
+
+class CountedObject(Base, frozen=True):
+    """Of what quotas merely count no more than the name is looked at."""
+
+    metadata: Metadata = Metadata()

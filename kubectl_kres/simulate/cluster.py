@@ -24,7 +24,7 @@ from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.judged import JudgedPods
-from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
+from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.parameters import parameters_of
 from kubectl_kres.simulate.plugins import POLICIES
@@ -185,7 +185,7 @@ class Course:
 
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
-        classes = [raw_of(item) for kind in OF_CLUSTER for item in self.store.all(kind)]
+        classes = [class_of(item, self.store) for kind in OF_CLUSTER for item in self.store.all(kind)]
         steps, judged = _by_namespace(self._internal), JudgedPods()
         for space in self._spaces:
             local = self._local(steps, space)

@@ -41,9 +41,9 @@ from kubectl_kres.store.store import Store
 #: What a world holds of a namespace, and of the cluster.
 IN_NAMESPACE = (
     "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service", "DaemonSet", "CronJob", *CONTROLLED,
-    "HorizontalPodAutoscaler",
+    "HorizontalPodAutoscaler", "ResourceClaimTemplate",
 )  # fmt: skip
-OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", *POLICIES)
+OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", *POLICIES)
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _REVISION_NOTE = "deployment.kubernetes.io/revision"
@@ -67,6 +67,13 @@ def raw_of(item: Any) -> dict[str, Any]:
     return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
+def class_of(item: Any, store: Store) -> dict[str, Any]:
+    """An object of the cluster. A storage class of which an old snapshot does not tell is taken to let claims grow."""
+    raw = raw_of(item)
+    untold = item.kind == "StorageClass" and item.allow_volume_expansion is None and store.origin.kind == "snapshot"
+    return {**raw, "allowVolumeExpansion": True} if untold else raw
+
+
 def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
     """The objects of a namespace; ReplicaSets and Jobs that another object made are that one's.
 
@@ -76,7 +83,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     for kind in (*IN_NAMESPACE, *OF_RUNS):
         result += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     if classes is None:
-        classes = [raw_of(item) for kind in OF_CLUSTER for item in store.all(kind)]
+        classes = [class_of(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
     result += classes
     own = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}
@@ -225,7 +232,7 @@ class _Reading:
             key = _told_apart(pod)
             if key not in self._shapes:
                 alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
-                self._shapes[key] = self.tables.shape_of_pod(alive, pruned(parts_of(pod)))
+                self._shapes[key] = self.tables.shape_of_pod(alive, pruned(parts_of(pod)), self.world)
             self._same[same] = self._shapes[key]
         return self._same[same]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.quota.devices import DEVICES
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, QuotaRequest
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import ALIASES, claim_names, pod_names, service_names
@@ -65,7 +66,12 @@ class Measures:
         """Whether objects of any kind count for a measure; only then the controller writes what is used."""
         resource = (self.items[number].resource,)
         count_alone = resource[0].startswith("count/") or resource[0] in ALIASES
-        return count_alone or any(map(bool, (pod_names(resource), claim_names(resource), service_names(resource))))
+        of_devices = resource[0].endswith(DEVICES)
+        return (
+            count_alone
+            or of_devices
+            or any(map(bool, (pod_names(resource), claim_names(resource), service_names(resource))))
+        )
 
     def numbers(self, quota: ResourceQuota) -> Iterator[tuple[str, int]]:
         """The resources of a quota with their numbers."""
@@ -112,6 +118,16 @@ class Measures:
         return known
 
 
+def summed(cost: Cost, other: Cost) -> Cost:
+    """Both together, each measure once."""
+    if not other:
+        return cost
+    amounts = dict(cost)
+    for number, amount in other:
+        amounts[number] = amounts.get(number, 0) + amount
+    return tuple(amounts.items())
+
+
 def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:
     """The pod that a controller makes of a template. ``name``: the whole name, else one is generated."""
     metadata = {key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}}
@@ -121,15 +137,7 @@ def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:
 
 def without_quotas(policies: Policies) -> Policies:
     """The policies with no quota among them."""
-    return Policies(
-        policies.limits,
-        (),
-        policies.priorities,
-        policies.runtimes,
-        policies.extended,
-        policies.expandable,
-        policies.default_storage,
-    )
+    return structs.replace(policies, quotas=())
 
 
 def pruned(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.request.pod_objects import objects_of
 from kubectl_kres.admission.request.volume_claims import classed, create_claim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
@@ -22,7 +23,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
-from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, without_quotas
+from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, summed, without_quotas
 from kubectl_kres.simulate.state import Cost, MadeBy
 from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
 
@@ -31,7 +32,9 @@ _CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
 #: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.
 _READ_CLAIM = {"accessModes": ["ReadWriteOnce"]}
-_NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
+_NEVER_COUNTED = frozenset(
+    {"StorageClass", "DeviceClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES}
+)
 
 
 #: Containers as JSON has them, by the list of a pod's spec that they stand in.
@@ -173,10 +176,11 @@ class Tables:
             self.shapes.append(shape)
         return self._shape_numbers[key]
 
-    def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any]) -> int:
+    def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any], world: World) -> int:
         """The shape of a pod that exists."""
         request = pod_request(pod, self.server)
-        return self.shape(Shape(stored, self.measures.cost(request), self.measures.unstated(request)))
+        cost = summed(self.measures.cost(request), self._objects_cost(pod, world))
+        return self.shape(Shape(stored, cost, self.measures.unstated(request)))
 
     def options(self, template: int, world: World) -> tuple[int, ...]:
         """The shapes that a new pod of a template can be stored in; none if it is refused whatever room there is."""
@@ -202,7 +206,8 @@ class Tables:
         refused: list[Outcome] = []
         for variant in self._variants(template):
             pairs, outcomes = self._judged_variant(template, variant, world)
-            stored.update(dict.fromkeys(map(self._shape_of, pairs)))
+            objects = self._objects_cost(variant.pod(), world)
+            stored.update(dict.fromkeys(self._shape_of(pair, objects) for pair in pairs))
             refused += outcomes
         return tuple(stored), tuple(refused)
 
@@ -267,9 +272,20 @@ class Tables:
             self._plugins[world.deciding] = None if is_silent(plugins) else plugins
         return self._plugins[world.deciding]
 
-    def _shape_of(self, stored: Stored) -> int:
+    def _shape_of(self, stored: Stored, objects: Cost) -> int:
         seen, request = stored
-        return self.shape(Shape(seen, self.measures.cost(request), self.measures.unstated(request)))
+        cost = summed(self.measures.cost(request), objects)
+        return self.shape(Shape(seen, cost, self.measures.unstated(request)))
+
+    def _objects_cost(self, pod: Pod, world: World) -> Cost:
+        """What the objects cost that are made for a pod, without which it never starts."""
+        cost: Cost = ()
+        try:
+            for creation in objects_of(pod, world.policies, self.server):
+                cost = summed(cost, self.measures.cost(creation.request))
+        except Unparsable:
+            return ()
+        return cost
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
         """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""
@@ -318,7 +334,7 @@ class Tables:
         if kind in (*CONTROLLED, *OF_RUNS) or kind not in BY_KIND:
             resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
             return count_request(resource, "")
-        return request_of(decoded(raw, BY_KIND[kind].struct), self.server)
+        return request_of(decoded(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended)
 
 
 def _with(template: Raw, added: Added) -> tuple[Raw, frozenset[str]]:

@@ -11,6 +11,7 @@ from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
@@ -24,7 +25,8 @@ OF_RUNS = ("Task", "StepAction", "ConfigMap")
 CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 _DECIDING = (
     "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+    "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "DeviceClass",
+    "ResourceClaimTemplate",
 )  # fmt: skip
 #: What ``policies`` and ``admitting`` are made of.
 _LOOKED_UP = frozenset({"LimitRange", "PriorityClass", "RuntimeClass", "StorageClass"})
@@ -112,6 +114,15 @@ class World:
                 policies_of(limits, (), priorities or None, runtimes or None),
                 expandable={raw["metadata"]["name"]: bool(raw.get("allowVolumeExpansion")) for raw in classes},
                 default_storage=default[0] if default else "",
+                extended={
+                    raw["metadata"]["name"]: name
+                    for raw in self.of_kind("DeviceClass")
+                    if (name := str((raw.get("spec") or {}).get("extendedResourceName") or ""))
+                },
+                claim_templates={
+                    raw["metadata"]["name"]: decoded(raw, ResourceClaimTemplate)
+                    for raw in self.of_kind("ResourceClaimTemplate")
+                },
             )
         return self._policies
 

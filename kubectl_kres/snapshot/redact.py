@@ -15,7 +15,9 @@ from typing import Any, TypeVar
 from msgspec import MsgspecError, Struct, json, structs
 
 from kubectl_kres.model.meta import ARGO, RELEASE, ManagedFields, ManagedMetadata, Metadata, manager_of
-from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, Pod, Probe
+from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, Pod, PodSpec, PodVolume, Probe, claim_template_in
+from kubectl_kres.model.policy import StorageClass
+from kubectl_kres.model.raw import on_wire
 from kubectl_kres.snapshot import managers
 
 #: Keys of a security context whose texts are chosen from a list, or are names that decide.
@@ -25,6 +27,8 @@ _DECIDING = frozenset({
     *("type", "add", "drop", "name", "runAsGroup", "fsGroup", "readOnlyRootFilesystem"),
 })  # fmt: skip
 
+#: Of the claim of an ephemeral volume.
+_OF_CLAIMS = ("accessModes", "resources", "storageClassName", "volumeAttributesClassName")
 _PULLS = ("Always", "IfNotPresent", "Never")
 _SYSCTL = re.compile(r"(kernel|net|fs|user|vm)[./]")
 
@@ -65,6 +69,14 @@ T = TypeVar("T", bound=Struct)
 def redact(item: T) -> T:
     """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
     changes: dict[str, Any] = _bare(item) if isinstance(item, DetailedSpec) else {}
+    if isinstance(item, PodSpec) and changes == {} and item.volumes:
+        changes["volumes"] = tuple(
+            PodVolume(volume.name, _volume(number, on_wire(volume)).get("ephemeral"))
+            for number, volume in enumerate(item.volumes)
+        )
+    if isinstance(item, StorageClass) and item.allow_volume_expansion is None:
+        # Absent in a snapshot means that it was not asked for.
+        changes["allow_volume_expansion"] = False
     for part in _parts(type(item)):
         result = getattr(item, part)
         if isinstance(result, Struct):
@@ -174,8 +186,12 @@ def _port(port: Any) -> dict[str, Any]:
 
 
 def _volume(number: int, volume: Any) -> dict[str, Any]:
-    """Its kind."""
+    """Its kind; of the claim that is made for the pod what decides and counts, and the name that it is called by."""
     kinds = volume if isinstance(volume, Mapping) else {}
+    template = claim_template_in(kinds)
+    if template is not None:
+        spec = {key: template[key] for key in _OF_CLAIMS if key in template}
+        return {"name": kinds.get("name", ""), "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
     named: dict[str, Any] = {key: {} for key, value in kinds.items() if value is not None and key != "name"}
     return {"name": f"volume-{number}", **named}
 

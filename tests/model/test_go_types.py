@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.decoding.unknown_fields import table
-from kubectl_kres.model.kinds import KINDS, Kind
+from kubectl_kres.model.kinds import DEVICES, KINDS, Kind
 from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.tekton.validation import go_types
 
@@ -26,7 +26,7 @@ WRITTEN: Mapping[str, tuple[Any, ...]] = {
     **dict.fromkeys(("maxSurge", "maxUnavailable", "port", "targetPort"), (1, "25%")),
 }
 TIME = "2026-01-02T03:04:05Z"
-KNOWN = [kind for kind in KINDS if kind.kind in table().types and not kind.group.startswith(TEKTON)]
+KNOWN = [kind for kind in KINDS if kind.kind in table().types and not kind.group.startswith((TEKTON, DEVICES))]
 #: Kinds that are not in the table, by the fields that are typed of them.
 OTHERS: Mapping[str, Mapping[str, Any]] = {
     "Node": {"status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}, "declaredFeatures": ["A"]}},

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.decoding.unknown_fields import table
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, DEVICES
 
 _BITS = {"int32": 31, "int64": 63}
 #: What kubectl lets a user write instead, in words of YAML.
@@ -49,7 +49,12 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
     decode.go, which goes on after such a fault and reports the first.
     """
     known = BY_KIND.get(kind)
-    if known is None or kind not in table().types or raw.get("apiVersion", known.api_version) != known.api_version:
+    if (
+        known is None
+        or known.group == DEVICES
+        or kind not in table().types
+        or raw.get("apiVersion", known.api_version) != known.api_version
+    ):
         return None
     return next(_of_fields(raw, kind, "", ""), None)
 

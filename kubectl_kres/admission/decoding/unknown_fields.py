@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.field_error import quote
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, DEVICES
 
 #: Where the server's decoder stops to gather them.
 MOST = 100
@@ -50,7 +50,12 @@ def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
     the newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
     """
     known = BY_KIND.get(kind)
-    if known is None or kind not in table().types or raw.get("apiVersion", known.api_version) != known.api_version:
+    if (
+        known is None
+        or known.group == DEVICES
+        or kind not in table().types
+        or raw.get("apiVersion", known.api_version) != known.api_version
+    ):
         return ()
     paths = dict.fromkeys(_unknown(raw, kind, ""))
     return tuple(f"unknown field {quote(path)}" for path in islice(paths, MOST))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kubectl_kres.admission.base.draft import Quantities
+from kubectl_kres.admission.base.resource_names import is_extended
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.quota.usage import DEVICE_CLASS
@@ -29,6 +30,17 @@ def device_names(hard: Iterable[str], server: Server, extended: Mapping[str, str
         implicit = {f"requests.{DEVICE_CLASS}{device_class}" for device_class in extended}
         texts += [name for name in hard if name in implicit | {f"requests.{name}" for name in extended.values()}]
     return texts
+
+
+def may_count_devices(hard: Iterable[str]) -> bool:
+    """Whether claims on devices may count for a name, whatever device classes stand for."""
+    for name in hard:
+        if name == _COUNT or name.endswith(DEVICES):
+            return True
+        resource = name.removeprefix("requests.")
+        if resource != name and (resource.startswith(DEVICE_CLASS) or is_extended(resource)):
+            return True
+    return False
 
 
 def device_usage(

@@ -212,8 +212,12 @@ def _charged(
     return QuotaVerdict(tuple(over)) if over else QuotaVerdict((), tuple(quota_charges))
 
 
-def charges(request: QuotaRequest, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:
-    """What the request would cost each quota that is concerned, whether it fits or not."""
+def charges(request: QuotaRequest, quotas: Sequence[Quota], old: QuotaRequest | None = None) -> tuple[QuotaCharge, ...]:
+    """What the request would cost each quota that is concerned, whether it fits or not. ``old``: see ``evaluate``."""
+    if old is not None:
+        costs = ((quota, _delta(request, old if concerned(old, [quota]) else None)) for quota in quotas)
+        of_change = (_charge(quota, delta)[0] for quota, delta in costs if concerned(request, [quota]))
+        return tuple(charge for charge in of_change if charge is not None)
     delta = {name: quantity for name, quantity in request.usage.items() if quantity}
     quota_charges = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
     return tuple(charge for charge in quota_charges if charge is not None)

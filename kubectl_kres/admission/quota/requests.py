@@ -17,6 +17,7 @@ from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, stated_names
 from kubectl_kres.admission.quota.scopes import matches_claim, matches_pod
 from kubectl_kres.admission.quota.usage import (
+    IGNORED,
     claim_names,
     claim_usage,
     is_terminal,
@@ -68,13 +69,13 @@ def names_of(resource: str, server: Server, extended: Mapping[str, str] | None =
         return lambda hard: device_names(hard, server, extended or {})
     if resource in special:
         return special[resource]
-    usage = object_usage(resource)
+    usage = {} if resource in IGNORED else object_usage(resource)
     return lambda hard: [name for name in hard if name in usage]
 
 
 def count_request(resource: str, name: str) -> QuotaRequest:
     """Any object without an evaluator of its own counts as one."""
-    usage = object_usage(resource)
+    usage = {} if resource in IGNORED else object_usage(resource)
     return QuotaRequest(resource, name, usage, lambda hard: [name for name in hard if name in usage], nowhere)
 
 

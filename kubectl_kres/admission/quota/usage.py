@@ -22,6 +22,14 @@ _POD_NAMES = frozenset({
 DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 _STORAGE_CLASS = ".storageclass.storage.k8s.io/"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+#: Resources that quotas ignore: no name counts them, and creating one asks no quota.
+#: Source: quota/v1/install/registry.go DefaultIgnoredResources.
+IGNORED = frozenset({
+    "events", "events.events.k8s.io", "bindings", "componentstatuses", "tokenreviews.authentication.k8s.io",
+    "selfsubjectreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io",
+    "selfsubjectaccessreviews.authorization.k8s.io", "localsubjectaccessreviews.authorization.k8s.io",
+    "selfsubjectrulesreviews.authorization.k8s.io",
+})  # fmt: skip
 #: Names of old for counting objects of a kind.
 ALIASES = {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}
 

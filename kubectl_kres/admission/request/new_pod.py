@@ -34,6 +34,7 @@ from kubectl_kres.admission.quota.usage import pod_names, pod_usage
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
 
 #: Up to this many LimitRanges with defaults, every order is tried; beyond, each pair of a first and a last one.
@@ -58,6 +59,7 @@ class Policies(Struct, frozen=True):
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
     webhook: one whose answers about pods are computed; None: there is none.
+    claim_templates: what claims on devices are made from.
     """
 
     limits: tuple[Limits, ...] = ()
@@ -68,6 +70,7 @@ class Policies(Struct, frozen=True):
     expandable: Mapping[str, bool] | None = None
     default_storage: str = ""
     webhook: PodWebhook | None = None
+    claim_templates: Mapping[str, ResourceClaimTemplate] | None = None
 
 
 def policies_of(

@@ -28,7 +28,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.admitting import Parameter, is_parameter
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
+from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS, Kind
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.managers import with_text
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 #: What is read, in the order of the file: what pods are judged by first, what there is most of last.
 KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "Node", "LimitRange", "ResourceQuota"),
-    *("PersistentVolumeClaim", "Service", "ServiceAccount", "HorizontalPodAutoscaler", *WORKLOADS),
+    *("DeviceClass", "PersistentVolumeClaim", "ResourceClaim", "ResourceClaimTemplate"),
+    *("Service", "ServiceAccount", "HorizontalPodAutoscaler", *WORKLOADS),
     *("ControllerRevision", "Event", "Pod"),
 )
 
@@ -232,7 +233,7 @@ def _words(coverage: Coverage) -> str:
 
 def _may_lack(kind: str) -> bool:
     """Whether servers may lack it and discovery was not asked about it."""
-    return kind in _TELLING or is_parameter(kind)
+    return kind in _TELLING or is_parameter(kind) or BY_KIND[kind].group == DEVICES
 
 
 def _keep(store: Store, kind: str, page: list[Any]) -> None:

@@ -24,6 +24,7 @@ from kubectl_kres.reports.check.refused.rollout import ROLLED
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen, unseen
 from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.revisions import same_template
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied
@@ -119,7 +120,8 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     lacks = [*lacking(source.store, wanted)]
     by_space = makers(source.store, scope)
-    complete(source, (subject for group in by_space.values() for subject in group), needs, scope=scope, listed=True)
+    own = (subject for group in by_space.values() for subject in group)
+    complete(source, own, _needs_without_pods, scope=scope, listed=True)
     runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
             for item in source.store.all(_RUN.kind, scope or None))  # fmt: skip
     complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)
@@ -142,6 +144,11 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
         return
     for space in waiting:
         yield _scene(source, ask, space, (), by_space, lacks, tries)
+
+
+def _needs_without_pods(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The pods come one namespace after the other."""
+    return tuple(need for need in needs(store, subject) if need.kind != _POD.kind)
 
 
 def _read_replica_sets(source: ObjectSource, scope: str) -> None:
@@ -172,10 +179,10 @@ def _lean(store: Store, item: Workload) -> Workload:
     if not isinstance(deployment, Workload):
         return item
     template, kept = item.spec.template, deployment.spec.template
-    if not item.status.replicas:
-        template = None
-    elif template is not None and kept is not None and template.spec == kept.spec:
+    if same_template(kept, template):
         template = kept
+    elif not item.status.replicas:
+        template = None
     return structs.replace(
         item,
         metadata=structs.replace(item.metadata, labels=None, managed_fields=None),

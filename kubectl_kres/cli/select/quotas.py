@@ -173,6 +173,7 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
         for item in source.store.all(kind, space or None)
         if denied.stands_alone(item) and labels(item.metadata.labels or {})
     ]
+    complete(source, subjects, needs, scope=scope, listed=True)
     waiting = denied.waiting_objects(source.store, space)
     runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
     complete(source, runs, needs, scope=scope, listed=True)

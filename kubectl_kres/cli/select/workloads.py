@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.admission.quota.requests import resource_of
 from kubectl_kres.cli.args.arguments import NamedObjects, asked, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
@@ -64,6 +65,8 @@ _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of
 
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
+#: Kinds of every cluster that quotas merely count.
+_PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 #: Where a name is looked for that stands in the place of a type.
 _NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
 #: What must be read for the answer about one object, as far as that is known by now.
@@ -191,6 +194,10 @@ def _from_files(
     subjects, unknown = asked_for(source, given, in_files(given, options.selector)), tuple(_unknown(given))
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
+        others = _counted_in_files(source, given, options.selector) if takes is not makes_one_pod else []
+        if others:
+            complete(source, (*subjects, *others), wants)
+            return Found((*subjects, *others))
         if not subjects:
             refuse(given.left_out)
             if not unknown:
@@ -202,6 +209,30 @@ def _from_files(
         refuse(given.left_out)
     complete(source, subjects, wants)
     return Found(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
+
+
+def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
+    """The objects of files that quotas merely count: those that every cluster has, and those that a quota names."""
+    from kubectl_kres.manifests.overlay import is_left_out
+    from kubectl_kres.model.quota_objects import CountedObject
+    from kubectl_kres.reports.namespace.counted_object import is_counted
+
+    fits = labels_match(selector)
+    subjects: list[Subject] = []
+    for manifest in given.manifests:
+        labels = manifest.metadata.get("labels")
+        own = manifest.kind in _PLAIN and not manifest.api_version.rpartition("/")[0]
+        if not (own or is_left_out(manifest)) or not fits(labels if isinstance(labels, Mapping) else {}):
+            continue
+        space = manifest.namespace or given.namespace
+        group, _, version = manifest.api_version.rpartition("/")
+        plural = resource_of(manifest.kind, manifest.api_version).partition(".")[0]
+        kind = Kind(manifest.kind, (plural, manifest.kind.lower()), group, version, struct=CountedObject)
+        subject = Subject(ObjectRef(manifest.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
+        source.fill([Need("ResourceQuota", space)])
+        if own or is_counted(source.store, subject):
+            subjects.append(subject)
+    return subjects
 
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:

@@ -153,6 +153,8 @@ class OfflineSource:
         if need.kind in self._unread:
             return Coverage("unread", f"the {need.kind} objects of {self._path} were passed over")
         coverage = self._known.covered(need)
+        if coverage.state == "unread" and not coverage.message and need.kind in self.store.kinds():
+            return READ  # it tells of no reads, and holds such objects
         if coverage.state == "unread" and not coverage.message:
             return Coverage("unread", self._not_held(need))
         return coverage

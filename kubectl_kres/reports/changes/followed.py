@@ -34,7 +34,8 @@ from kubectl_kres.store.store import Store
 
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
 FIRST = (
-    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", *POLICIES, "ResourcePool", "ResourcePoolClaim",
+    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", "ResourceClaimTemplate", *POLICIES,
+    "ResourcePool", "ResourcePoolClaim",
     "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
     "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
 )  # fmt: skip

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.pod_objects import Creation
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume, Source
@@ -43,6 +44,19 @@ class PodClaims(Struct, frozen=True):
     assumptions: tuple[Assume, ...] = ()
 
 
+class Account(Struct, frozen=True):
+    """What is made for an object beside its pods, and beside the claims of a StatefulSet, and is not there yet.
+
+    ``first``: before any pod. ``with_pod``: for each further pod, once it exists. ``lacking``: for pods that exist and
+    wait for it, ``waiting`` of them.
+    """
+
+    first: tuple[Creation, ...] = ()
+    with_pod: tuple[Creation, ...] = ()
+    lacking: tuple[Creation, ...] = ()
+    waiting: int = 0
+
+
 class Analysis(Struct, frozen=True):
     """Where admission starts, the policies, and every outcome, the first one leading.
 
@@ -51,7 +65,8 @@ class Analysis(Struct, frozen=True):
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
     ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
     what else admits. ``system``: which one makes the pod; empty: a controller of Kubernetes, or a person.
-    ``maker``: what that system makes it of, for itself alone.
+    ``maker``: what that system makes it of, for itself alone. ``account``: what is made beside the pods; None: nothing
+    that a policy of the namespace looks at.
     """
 
     start: Start
@@ -67,3 +82,4 @@ class Analysis(Struct, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     system: str = ""
     maker: object = None
+    account: Account | None = None

@@ -20,6 +20,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Demand
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.systems import registered
 
@@ -31,7 +32,10 @@ class Known(Struct, frozen=True):
     assumptions: tuple[Assume, ...]
 
 
-_KINDS = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "StorageClass")
+_KINDS = (
+    "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass",
+    "ResourceClaimTemplate",
+)  # fmt: skip
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _MOST_TEXT = 500
 
@@ -88,11 +92,39 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
     policies = policies_of(ranges, quotas, priorities, runtimes)
-    policies = structs.replace(policies, default_storage=_default_storage(store, quotas))
+    policies = structs.replace(
+        policies,
+        default_storage=_default_storage(store, quotas),
+        extended=extended_of(store),
+        expandable=_expandable(store),
+        claim_templates={item.metadata.name: item for item in store.all("ResourceClaimTemplate", namespace)},
+    )
     for system in registered("reports"):
         policies, more = system.extend_policies(store, namespace, policies)
         assumed += more
     return Known(policies, tuple(assumed))
+
+
+def extended_of(store: Store) -> dict[str, str]:
+    """The extended resource that each device class stands for; classes without one are not in it."""
+    return {
+        item.metadata.name: item.spec.extended_resource_name
+        for item in store.all("DeviceClass")
+        if item.spec.extended_resource_name
+    }
+
+
+def _expandable(store: Store) -> dict[str, bool] | None:
+    """Storage class to whether its claims may grow; None where no class is known.
+
+    A snapshot that does not say so of a class was taken by an older version: the class is taken to let claims grow.
+    """
+    unknown = store.origin.kind == "snapshot"
+    classes = {
+        item.metadata.name: unknown if item.allow_volume_expansion is None else item.allow_volume_expansion
+        for item in store.all("StorageClass")
+    }
+    return classes if classes or store.covered(Need("StorageClass")).known else None
 
 
 def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:

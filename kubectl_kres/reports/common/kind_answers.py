@@ -9,6 +9,7 @@ from typing import Final
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.system import KindAnswers, systems
 
@@ -22,6 +23,7 @@ _OTHERS: Final = {
     "Namespace": _POLICY,
     "PersistentVolumeClaim": _COUNTED,
     "Service": _COUNTED,
+    "ResourceClaim": _COUNTED,
 }
 _NOTHING: Final = KindAnswers()
 
@@ -32,6 +34,8 @@ def answers_about(kind: Kind) -> KindAnswers:
 
     A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
     """
+    if kind.struct is CountedObject:
+        return _COUNTED
     for system in systems():
         if system.group and kind.group == system.group:
             return system.answers.get(kind.kind, _NOTHING)

@@ -103,7 +103,17 @@ class CreateObject(Record, frozen=True, omit_defaults=False, tag_field="type", t
     action: Action = "create"
 
 
-Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | Scale | CreateObject
+class DeleteObject(Record, frozen=True, omit_defaults=False, tag_field="type", tag="delete-object"):
+    """An object that no longer serves and holds room. ``pods``: finished ones that go with it."""
+
+    object: ObjectRef
+    pods: int = 0
+    field: str = ""
+    resource: str = ""
+    action: Action = "delete"
+
+
+Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | Scale | CreateObject | DeleteObject
 
 
 class Admits(Record, frozen=True, omit_defaults=False):

@@ -10,6 +10,8 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.workload import Strategy, Workload
 from kubectl_kres.reports.common.owned import owned_by, sole_replica_set
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.revisions import lacks_revision
+from kubectl_kres.reports.common.waiting_pods import waiting_pods
 from kubectl_kres.store.store import Store
 
 _PERCENT = re.compile(r"[0-9]{1,6}%")
@@ -25,7 +27,8 @@ class Replicas(Record, frozen=True):
     itself. ``kept``: pods that may stay of an older template, as the partition of a StatefulSet or a pause has it.
     strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
     meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
-    failing: pods are being refused. resting: why none is wanted, or none is made at present.
+    failing: pods are being refused. waiting: pods that exist and lack a claim that is made for them.
+    resting: why none is wanted, or none is made at present.
     """
 
     wanted: int
@@ -37,6 +40,7 @@ class Replicas(Record, frozen=True):
     updated: int | None = None
     kept: int = 0
     resting: str = ""
+    waiting: int = 0
 
     @property
     def newest(self) -> int:
@@ -50,8 +54,9 @@ class Replicas(Record, frozen=True):
 
     @property
     def missing(self) -> int:
-        """Pods of the newest template that are wanted and do not exist."""
-        return max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old) - self.newest)
+        """Pods of the newest template that are wanted and do not exist, or cannot start for want of a claim."""
+        absent = max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old) - self.newest)
+        return min(self.wanted, absent + self.waiting)
 
 
 def replicas_of(kind: str, workload: Workload) -> Replicas | None:
@@ -197,6 +202,11 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     if newest is not None:
         # The Deployment's own count may come later.
         replicas = structs.replace(replicas, updated=newest.status.replicas)
+    if lacks_revision(store, kind, workload):
+        # What the status says of updated pods is about the template before.
+        replicas = structs.replace(replicas, updated=0)
+    else:
+        replicas = structs.replace(replicas, waiting=len(waiting_pods(store, kind, workload)))
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
@@ -215,7 +225,7 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
     """
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
     owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
-    if not owned or any(revision_of(item) < 0 for item in owned):
+    if not owned or any(revision_of(item) < 0 for item in owned) or lacks_revision(store, "Deployment", deployment):
         return None
     newest: Workload = max(owned, key=revision_of)
     return newest

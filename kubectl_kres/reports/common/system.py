@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.request.pod_objects import Creation
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
@@ -285,6 +286,10 @@ class System:
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
         """What its pods get of the LimitRanges of a namespace, where it is installed."""
+        return ()
+
+    def creations(self, store: Store, subject: Subject, analysis: Analysis) -> Iterable[Creation]:
+        """What it makes for one of its objects before any pod, in order: part of the account of that object."""
         return ()
 
     def overview_areas(self) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_po
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, brought_class, quota_request
+from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
@@ -45,7 +46,7 @@ from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.reports.pod.pod_claims import added, with_claims
+from kubectl_kres.reports.pod.pod_claims import added, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
 from kubectl_kres.reports.remedies import search
@@ -80,7 +81,7 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
     raw = subject.raw if subject.ref.kind == "Pod" else None
     analysis = analysis_from(store, subject, ask, start_of(store, subject), raw, journal=journal)
     if subject.raw is None:
-        return with_claims(store, subject, analysis, ask.server)
+        return with_account(store, subject, analysis)
     from kubectl_kres.reports.pod import preflight
 
     judged = preflight.judged(store, subject, ask, analysis)
@@ -114,7 +115,7 @@ def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
     known = policies(store, subject.ref.namespace, ask.server)
     analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
     analysis = _judged(store, subject, ask, analysis)
-    return with_claims(store, subject, analysis, ask.server)
+    return with_account(store, subject, analysis)
 
 
 def _judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
@@ -430,10 +431,11 @@ def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaC
     start, known = analysis.start, analysis.known.policies
     request = quota_request(start.pod, draft)
     claims = analysis.claims.charges if analysis.claims is not None else ()
+    objects = object_charges(analysis.account.with_pod, known.quotas) if analysis.account is not None else ()
     lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
     following = tuple(
         structs.replace(cost, fits=None) if cost.quota in lacking else cost
-        for cost in quota_costs(tuple(added((*charges(request, known.quotas), *claims))), counted=False)
+        for cost in quota_costs(tuple(added((*charges(request, known.quotas), *claims, *objects))), counted=False)
     )
     if start.live is None:
         yield from following

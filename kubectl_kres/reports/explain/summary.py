@@ -21,6 +21,7 @@ from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
+from kubectl_kres.reports.common.waiting_pods import waits_for_objects
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import ready_of, state_of
@@ -75,7 +76,8 @@ class Outlines:
         """Raises what ``explain`` raises."""
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
-        if isinstance(stored, Pod) and not is_made_by_system(self._store, subject):
+        waits = isinstance(stored, Pod) and waits_for_objects(self._store, stored)
+        if isinstance(stored, Pod) and not waits and not is_made_by_system(self._store, subject):
             outline = self._pod(subject, stored)
         else:
             unseen = unseen_of(self._store, subject)

@@ -15,12 +15,14 @@ from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import request_of
 from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.request.volume_claims import classed
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
-from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
+from kubectl_kres.model.raw import on_wire
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import Known, demands, policies
 from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict, unread
@@ -29,6 +31,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
+from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.needs import needs, storage_needs
 from kubectl_kres.reports.pod.preflight import sent
@@ -36,7 +39,7 @@ from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
 from kubectl_kres.reports.pod.verdict import verdict_of, worded
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import directed
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, overrun
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.store.coverage import Need
@@ -51,11 +54,16 @@ def namespace_of(ref: ObjectRef) -> str:
 def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
     ref = subject.ref
+    if is_counted_object(subject.kind):
+        return counted_needs(store, subject)
     own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
     beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
+    if isinstance(item, PersistentVolumeClaim) and (before := counted_before(store, ref)) is not None:
+        grows = item.spec.resources != before.spec.resources
+        classes = (*classes, Need("StorageClass")) if grows else classes
     return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
 
 
@@ -85,6 +93,8 @@ def _bare(namespace: str) -> Subject:
 def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
     """Raises NotFound if the object is not in the store, UsageError if it holds what is no quantity."""
     ref = subject.ref
+    if is_counted_object(subject.kind):
+        return explain_counted(store, subject, ask)
     item = store.get(ref.kind, ref.name, ref.namespace)
     if item is None and ref.kind != "Namespace":
         raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
@@ -211,25 +221,57 @@ def _namespace(scene: _Scene) -> PolicyExplanation:
 
 
 def _counted(scene: _Scene) -> PolicyExplanation:
-    """A claim or service. A stored one is in ``used`` already, so that only LimitRanges could refuse it now."""
-    item, known = scene.item, scene.known.policies
-    assert isinstance(item, PersistentVolumeClaim | Service)
+    """What quotas count and makes no pods. A stored one is in ``used`` already: only LimitRanges could refuse it now.
+
+    Of a file what the object costs beyond the one that is there in its place.
+    """
+    item, known, server = scene.item, scene.known.policies, scene.ask.server
     stored = scene.ref not in scene.store.files
     judged = Policies(known.limits) if stored else known
-    raw, server = scene.raw, scene.ask.server
-    outcomes = create_decoded(item, judged, server) if raw is None else sent(raw, create(raw, judged, server))
+    before = None if stored else counted_before(scene.store, scene.ref)
+    assert isinstance(item, PersistentVolumeClaim | Service | ResourceClaim)
+    outcomes = _outcomes(scene, item, before, judged)
     counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
-    costs = charges(request_of(counted, server), known.quotas)
+    request = request_of(counted, server, extended=known.extended)
+    old = request_of(before, server, extended=known.extended) if before is not None else None
+    costs = charges(request, known.quotas, old)
+    fixes = remedies(outcomes, special=_OF_GROWTH if old is not None else _OF_CLAIMS)
     return PolicyExplanation(
         scene.ref,
         verdict_of(outcomes),
-        told(remedies(outcomes, special=_OF_CLAIMS)),
+        told(fixes),
         bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
-        assumptions=_of_class(known, given=counted is item),
+        assumptions=_of_class(known, given=stored or not _gets_class(item, known)),
     )
+
+
+def _outcomes(scene: _Scene, item: Any, before: Any, judged: Policies) -> tuple[Outcome, ...]:
+    """Every answer to creating the object, or to changing the one that is there."""
+    server, raw = scene.ask.server, scene.raw
+    if before is None:
+        return create_decoded(item, judged, server) if raw is None else tuple(sent(raw, create(raw, judged, server)))
+    old = _whole(before, scene.ref)
+    new = _whole(item, scene.ref)
+    wanted = {**old, "spec": {**(old.get("spec") or {}), **(new.get("spec") or {})}}
+    outcomes = update(old, wanted, judged, server)
+    return outcomes if raw is None else tuple(sent(raw, outcomes))
+
+
+def _whole(item: Any, ref: ObjectRef) -> dict[str, Any]:
+    kind = BY_KIND[ref.kind]
+    return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
+
+
+def counted_before(store: Store, ref: ObjectRef) -> Any:
+    """The object that is there in the place of one of a file; None: there is none, or nobody knows."""
+    return store.beneath.get(ref) or (store.get(ref.kind, ref.name, ref.namespace) if ref not in store.files else None)
+
+
+def _gets_class(item: Any, known: Policies) -> bool:
+    return isinstance(item, PersistentVolumeClaim) and classed(item, known) is not item
 
 
 def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
@@ -247,6 +289,21 @@ def _asking(word: str) -> Remedy:
 
 #: A claim has no containers whose requests could be another.
 _OF_CLAIMS = {"limitrange/max": _asking("most"), "limitrange/min": _asking("least")}
+
+
+def _growing(case: RemedyContext) -> Iterator[str]:
+    """Of an object that is there the quota is asked for what it grows by."""
+    finding = case.finding
+    amount = overrun(finding)
+    quota = finding.source.name if finding.source is not None else ""
+    if amount is None:
+        return
+    text = f"raise {finding.resource} of quota {quota} to {amount.after}, or free {amount.lack} of it"
+    left = amount.hard - amount.used
+    yield f"{text}, or grow it by at most {left}" if finding.resource.endswith("storage") and left.nano > 0 else text
+
+
+_OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growing}
 
 
 def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:

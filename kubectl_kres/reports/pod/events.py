@@ -14,7 +14,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Blocked, Fact, gist
 from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.common.owned import controller, events_about, owned_by
-from kubectl_kres.reports.pod.needs import selector_text
+from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

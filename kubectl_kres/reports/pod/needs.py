@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
+from kubectl_kres.admission.quota.devices import may_count_devices
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
+from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, makes_objects, template_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
@@ -16,6 +21,8 @@ from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_n
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
+from kubectl_kres.reports.common.revisions import REVISIONS, revision_need
+from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.coverage import Need
@@ -68,9 +75,12 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         if isinstance(result, Pod):
             wanted += made_from(result)
             nodes = tuple(node_needs(store, result))
+            if waits_for_node(result):
+                wanted += account_needs(store, subject, result.spec, pod=result)
         elif isinstance(result, Workload):
             wanted += _of_workload(store, subject.ref.kind, result)
             wanted += claim_needs(store, namespace, result)
+            wanted += account_needs(store, subject, _spec(result), workload=result)
             wanted += autoscaler_needs(store, subject.ref.kind, namespace)
         spec = _spec(result)
     else:
@@ -81,8 +91,10 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
 
             wanted += namespace_needs(store, namespace)
         wanted += claim_needs(store, namespace, manifest_workload(subject))
+        wanted += account_needs(store, subject, spec, workload=manifest_workload(subject))
     if spec is not None:
-        wanted += _classes(store, namespace, spec)
+        live = subject.raw is None and subject.ref.kind == "Pod"
+        wanted += _classes(store, namespace, spec, new=not live)
     affordable = _affordable(tuple(dict.fromkeys(wanted)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     told = spec if new else None
@@ -121,16 +133,19 @@ class WorkloadOrigin(NamedTuple):
     kind: str
     priority_class: str
     runtime_class: str
+    service_account: str
     reads: frozenset[str]
 
 
 def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadOrigin | None:
-    """None for one that makes claims: they depend on more."""
+    """None for one for which claims are made: they depend on more."""
     spec = _spec(workload)
-    if spec is None or workload.spec.volume_claim_templates:
+    if spec is None or workload.spec.volume_claim_templates or makes_objects(spec):
         return None
-    classes = (spec.priority_class_name, spec.runtime_class_name or "")
-    reads = frozenset(need.kind for need in _of_workload(store, kind, workload))
+    classes = (spec.priority_class_name, spec.runtime_class_name or "", getattr(spec, "service_account_name", ""))
+    subject = Subject(ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), BY_KIND[kind])
+    more = account_needs(store, subject, spec, workload=workload)
+    reads = frozenset(need.kind for need in (*_of_workload(store, kind, workload), *more))
     return WorkloadOrigin(workload.metadata.namespace, kind, *classes, reads)
 
 
@@ -158,7 +173,11 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
         yield Need(ref.kind, ref.namespace, ref.name, required=False)
     if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
-    names = object_usage(subject.kind.qualified)
+    names = {**object_usage(subject.kind.qualified)}
+    if ref.kind in REVISIONS:
+        names |= object_usage(REVISIONS[ref.kind][1])
+    if ref.kind == "CronJob":
+        names |= object_usage("jobs.batch")
     if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
         yield Need(ref.kind, ref.namespace, ref.name, required=False)
 
@@ -173,6 +192,57 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     ):
         yield Need("PersistentVolumeClaim", namespace, required=False)
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
+
+
+def account_needs(
+    store: Store, subject: Subject, spec: PodSpec | None, *, pod: Pod | None = None, workload: Workload | None = None
+) -> Iterator[Need]:
+    """What tells which of the objects that are made beside pods are there, where a policy looks at such objects.
+
+    ``pod``: one that exists and waits for a node. All of it is required: without it the answer may be another one.
+    """
+    space, kind = subject.ref.namespace, subject.ref.kind
+    hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
+    stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
+    if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
+        yield Need("Job", space)
+    if workload is not None and isinstance(stored, Workload) and kind in REVISIONS:
+        stale = stored.status.observed_generation < stored.metadata.generation or subject.raw is not None
+        if stale and object_usage(REVISIONS[kind][1]).keys() & hard:
+            yield structs.replace(revision_need(kind, stored), required=True)
+    if workload is not None and _holds_finished_pods(store, space):
+        # Finished Jobs hold the count of their pods.
+        yield Need("Job", space, required=False)
+    if spec is not None and makes_objects(spec):
+        yield from _object_needs(store, space, spec, hard, pod=pod)
+        if isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored):
+            selector = "job-name" if kind == "CronJob" else selector_text(stored.spec.selector)
+            yield Need("Pod", space, label_selector=selector)
+
+
+def _holds_finished_pods(store: Store, space: str) -> bool:
+    """Whether a quota of the namespace has no room for one more of what finished pods count for."""
+    for quota in store.all("ResourceQuota", space):
+        hard, used = (amounts.get("count/pods") for amounts in (quota.status.hard or {}, quota.status.used or {}))
+        if hard is not None and str(hard) == str(used):
+            return True
+    return False
+
+
+def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
+    volumes = [*ephemeral_volumes(spec)]
+    ranges = (item for entry in store.all("LimitRange", space) for item in entry.spec.limits or ())
+    if volumes and (claim_names(hard) or any(item.type == "PersistentVolumeClaim" for item in ranges)):
+        if pod is None:
+            yield Need("PersistentVolumeClaim", space)
+        else:
+            yield from (Need("PersistentVolumeClaim", space, f"{pod.metadata.name}-{it.name}") for it in volumes)
+        unnamed = any(volume.spec is not None and volume.spec.get("storageClassName") is None for volume in volumes)
+        if unnamed and counts_by_class(hard):
+            yield Need("StorageClass")
+    if spec.resource_claims and may_count_devices(hard):
+        yield from (Need("ResourceClaimTemplate", space, name) for _, name in template_names(spec))
+        yield Need("DeviceClass")
 
 
 def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[Need]:
@@ -274,24 +344,10 @@ def _tells_its_pods(store: Store, deployment: Workload, pods: Need) -> bool:
     return not status.replicas or store.wants(pods) or bool(sole_replica_set(store, deployment))
 
 
-def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:
+def _classes(store: Store, namespace: str, spec: PodSpec, *, new: bool) -> Iterator[Need]:
+    """``new``: such a pod is yet to come, so that a class that does not exist refuses it."""
     scoped = any(selects_priority(quota) for quota in store.all("ResourceQuota", namespace))
     if spec.priority_class_name or scoped:
-        yield Need("PriorityClass", required=scoped)
+        yield Need("PriorityClass", required=scoped or new)
     if spec.runtime_class_name:
         yield Need("RuntimeClass", name=spec.runtime_class_name)
-
-
-def selector_text(selector: Any) -> str:
-    """A selector as the query parameter: of a LabelSelector as decoded, or the plain map of a ReplicationController."""
-    if not isinstance(selector, dict):
-        return ""
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for expression in selector.get("matchExpressions") or ():
-        key, values = expression.get("key", ""), ",".join(expression.get("values") or ())
-        operator = expression.get("operator", "")
-        shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
-        parts.append(shown.get(operator, f"{key} notin ({values})"))
-    return ",".join(parts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.quota.requests import claim_request
@@ -17,6 +17,7 @@ from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.account.account import instead, with_first, with_objects
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import manifest_workload
@@ -43,6 +44,12 @@ class _Claim(Struct, frozen=True):
     path: str
 
 
+def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
+    """The analysis of a pod, or of the refusal of the first of all that is made for it to come and to start."""
+    analysis = with_objects(store, subject, analysis)
+    return with_first(with_claims(store, subject, analysis, analysis.server))
+
+
 def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:
     """The analysis of a pod, or of the refusal of its claims, without which there is no pod; that is ``then``."""
     pod_claims = _claims(store, subject, analysis, server)
@@ -53,12 +60,6 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
     pods = analysis.outcomes
     outcomes = tuple(instead(pod, refusal, warned=True) for refusal in pod_claims.refusals for pod in pods)
     return structs.replace(analysis, claims=pod_claims, outcomes=outcomes, then=(*pods, *analysis.then))
-
-
-def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
-    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
-    warnings = outcome.warnings if warned else ()
-    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)
 
 
 def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:

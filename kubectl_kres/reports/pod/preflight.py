@@ -11,10 +11,11 @@ from kubectl_kres.admission.decoding.strict import strict, version_of
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.account.account import instead
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.pod_claims import instead, with_claims
+from kubectl_kres.reports.pod.pod_claims import with_account
 from kubectl_kres.reports.pod.unplaced import no_kind, unplaced
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -56,7 +57,7 @@ def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> An
         if refused is not None:
             drawn = structs.replace(refused, draft=outcomes[0].draft)
             return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.start.prefix),))
-        result = _of_workload(store, subject, ask, with_claims(store, subject, analysis, ask.server))
+        result = _of_workload(store, subject, ask, with_account(store, subject, analysis))
     unknown = unknown_fields(raw, subject.ref.kind)
     if not unknown:
         return result

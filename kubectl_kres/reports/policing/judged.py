@@ -17,10 +17,10 @@ from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
 from kubectl_kres.policies.world import PolicyObjects
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.account.account import instead
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.pod_claims import instead
 from kubectl_kres.reports.policing.pods import added_to, next_pod
 from kubectl_kres.reports.policing.scene import PluginLookups, computable, gaps_of, scene_of, withheld_of
 from kubectl_kres.store.store import Store

@@ -49,7 +49,7 @@ def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) ->
     yield from parameter_needs(store, namespace)
     account = getattr(spec, "service_account_name", "") if spec is not None else ""
     if account and account != "default":
-        yield Need("ServiceAccount", namespace, account, required=False)
+        yield Need("ServiceAccount", namespace, account)
 
 
 def deciding_needs(store: Store) -> Iterator[Need]:
@@ -177,7 +177,7 @@ def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
     account = store.get("ServiceAccount", name, namespace)
     if account is not None:
         return ENFORCE in (account.metadata.annotations or {}) or MIRROR in (pod.metadata.annotations or {})
-    return any(need.namespace == namespace for need in store.asked("ServiceAccount"))
+    return any(need.namespace in {"", namespace} for need in store.asked("ServiceAccount"))
 
 
 SYSTEM = Policing()

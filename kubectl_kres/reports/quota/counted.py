@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.devices import DEVICES
+from kubectl_kres.admission.quota.devices import DEVICES, may_count_devices
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
-from kubectl_kres.admission.quota.requests import PodRequests, names_of, request_of
+from kubectl_kres.admission.quota.requests import RESOURCE_CLAIMS, PodRequests, names_of, request_of
+from kubectl_kres.admission.quota.usage import IGNORED
 from kubectl_kres.model.kinds import KINDS, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.common.effective_policies import extended_of
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.store.coverage import Need
@@ -40,38 +43,59 @@ CountedObjects = Mapping[str, Sequence[Counted] | None]
 
 
 def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kind, ...]:
-    """The kinds whose objects count for a name of the quotas, as far as they are kinds that are read at all."""
+    """The kinds whose objects count for a name of the quotas, as far as they are kinds that are read at all.
+
+    Claims on devices are among them where a device class may stand for a name.
+    """
     hard = {name: None for quota in quotas for name in (*(quota.spec.hard or ()), *(quota.status.hard or ()))}
-    return tuple(kind for kind in KINDS if kind.listed and names_of(kind.qualified, server)(hard))
+    devices = server.on("DynamicResourceAllocation") and may_count_devices(hard)
+    return tuple(
+        kind
+        for kind in KINDS
+        if kind.listed
+        and kind.qualified not in IGNORED
+        and ((devices and kind.qualified == RESOURCE_CLAIMS) or names_of(kind.qualified, server)(hard))
+    )
 
 
 def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[Need, ...]:
     """The reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
-    return tuple(Need(kind.kind, namespace) for kind in counting_kinds(quotas, server))
+    kinds = counting_kinds(quotas, server)
+    classes = [Need("DeviceClass")] if any(kind.qualified == RESOURCE_CLAIMS for kind in kinds) else []
+    return (*(Need(kind.kind, namespace) for kind in kinds), *classes)
 
 
 def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: Ask) -> CountedObjects:
     """What counts for quotas of one namespace. Raises Unparsable for an object that no server would have stored."""
     now = datetime.fromisoformat(ask.now) if ask.now else None
     pods = PodRequests(ask.server, now)
+    of_other = partial(request_of, server=ask.server, now=now, extended=extended_of(store))
     return {
         kind.qualified: tuple(
-            Counted(item, pods.of(item) if isinstance(item, Pod) else request_of(item, ask.server, now=now))
+            Counted(item, pods.of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
         if store.covered(Need(kind.kind, namespace)).known
+        and (kind.qualified != RESOURCE_CLAIMS or store.covered(Need("DeviceClass")).known)
         else None
         for kind in counting_kinds(quotas, ask.server)
     }
 
 
-def unreadable(quota: ResourceQuota, objects: CountedObjects, server: Server) -> dict[str, str]:
+def unreadable(
+    quota: ResourceQuota, objects: CountedObjects, server: Server, extended: Mapping[str, str]
+) -> dict[str, str]:
     """The names of a quota whose objects are not known, with the kind that is missing."""
     hard = tuple(quota.spec.hard or ())
-    counted = {name for resource in objects for name in names_of(resource, server)(hard)}
+    counted = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
     missing = {name: resource for resource, pairs in objects.items() if pairs is None
-               for name in names_of(resource, server)(hard)}  # fmt: skip
+               for name in names_of(resource, server, extended)(hard)}  # fmt: skip
+    if RESOURCE_CLAIMS in objects and objects[RESOURCE_CLAIMS] is None:
+        # For which names devices count is not known either.
+        missing.update({name: RESOURCE_CLAIMS for name in hard if may_count_devices([name])})
     for name in hard:
+        if name.removeprefix(_COUNT) in IGNORED:
+            continue
         if name not in counted and (name.startswith(_COUNT) or name in _OLD_NAMES or name.endswith(DEVICES)):
             missing[name] = name.removeprefix(_COUNT)
     return missing

@@ -16,7 +16,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.common.effective_policies import enforced
+from kubectl_kres.reports.common.effective_policies import enforced, extended_of
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of
@@ -131,7 +131,7 @@ def _report(
     uses = _uses(quota, hard)
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recounted(uses, quota, objects, ask, told=not supposed) if recounted else uses,
+        _recounted(uses, quota, objects, ask, extended_of(store), told=not supposed) if recounted else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=supposed,
@@ -171,15 +171,21 @@ def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quanti
 
 
 def _recounted(
-    uses: Sequence[Use], quota: ResourceQuota, objects: CountedObjects, ask: Ask, *, told: bool
+    uses: Sequence[Use],
+    quota: ResourceQuota,
+    objects: CountedObjects,
+    ask: Ask,
+    extended: Mapping[str, str],
+    *,
+    told: bool,
 ) -> tuple[Use, ...]:
     """``told``: the status is the server's, so that a count that is another one is a drift."""
     requests = {
         resource: None if pairs is None else [counted.request for counted in pairs]
         for resource, pairs in objects.items()
     }
-    quantities = recount(quota, requests, ask.server)
-    missing = unreadable(quota, objects, ask.server)
+    quantities = recount(quota, requests, ask.server, extended=extended)
+    missing = unreadable(quota, objects, ask.server, extended)
     pods = [pod.item for pod in objects.get("pods") or () if isinstance(pod.item, Pod)]
     now = datetime.fromisoformat(ask.now) if ask.now else None
     drifts = {drift.name: drift for drift in drift(quota, quantities, missing, pods, ask.server, now)} if told else {}

@@ -10,7 +10,16 @@ from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
 from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.remedy import Edit, EditClaim, RaiseQuota, Scale, SetBound, SetConfig, SetValue
+from kubectl_kres.reports.common.remedy import (
+    DeleteObject,
+    Edit,
+    EditClaim,
+    RaiseQuota,
+    Scale,
+    SetBound,
+    SetConfig,
+    SetValue,
+)
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Origin
 
@@ -68,7 +77,12 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
     for ref, values in templates.items():
         yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
     yield from (_scaling(of, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (_deleting(of, edit.object) for edit in edits if isinstance(edit, DeleteObject))
     yield from (_configuring(of, edit) for edit in edits if isinstance(edit, SetConfig))
+
+
+def _deleting(of: Origin, ref: ObjectRef) -> str:
+    return _kubectl(of, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
 
 
 def _configuring(of: Origin, edit: SetConfig) -> str:

@@ -12,12 +12,14 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.request.pod_objects import Creation, object_charges, objects_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.account.account import account_of
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
@@ -55,6 +57,7 @@ class Workplace(Struct, frozen=True):
 
     ``fresh``: the object is made anew with each change of its template, so that its own pods end first. ``claims``:
     those of each missing pod. ``counted``: the resource that the object itself counts for, where it is new.
+    ``first``: what is made before any pod, ``lacking``: for pods that exist.
     ``rivals``: other workloads that lack pods.
     """
 
@@ -66,6 +69,8 @@ class Workplace(Struct, frozen=True):
     claims: tuple[tuple[PersistentVolumeClaim, ...], ...] = ()
     counted: str = ""
     rivals: tuple[Rival, ...] = ()
+    first: tuple[Creation, ...] = ()
+    lacking: tuple[Creation, ...] = ()
 
 
 class Rival(Struct):
@@ -87,15 +92,25 @@ class Rival(Struct):
 
 
 def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
-    """None for what makes no number of pods that is known, or none at present."""
+    """None for what makes no number of pods that is known, or none at present. Raises Unparsable."""
+    place = _workplace(store, subject, analysis, server)
+    if place is None:
+        return None
+    account = analysis.account or account_of(store, subject, analysis)
+    return place if account is None else structs.replace(place, first=account.first, lacking=account.lacking)
+
+
+def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
     kind, owner = subject.ref.kind, analysis.start.owner
     if analysis.start.live is not None or (subject.raw is not None and kind == "Pod"):
-        return Workplace(kind, 1, fresh=True)
+        live = (Existing(analysis.start.pod, 1, 1, newest=True),) if analysis.start.live is not None else ()
+        return Workplace(kind, 1, existing=live, fresh=True)
     workload = owner or manifest_workload(subject)
     if workload is None or workload.spec.suspend or workload.spec.paused:
         return None
     if kind == "CronJob":
-        return Workplace(kind, pods_of_one_job(workload), counted="jobs.batch")
+        counted = subject.kind.qualified if subject.raw is not None and not _exists(store, subject) else ""
+        return Workplace(kind, pods_of_one_job(workload), counted=counted)
     stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
     there = stored if isinstance(stored, Workload) else None
     try:
@@ -252,7 +267,21 @@ def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
         for outcome in outcomes
         if outcome.draft is not None
     ]
-    return PodFaults(outcomes, faults, dearest(prices))
+    objects = objects_price(objects_of(pod, policies, server), policies)
+    return PodFaults(outcomes, faults, with_price(dearest(prices), objects))
+
+
+def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[Key, int]:
+    """What objects cost together."""
+    total: dict[Key, int] = {}
+    for charge in object_charges(creations, policies.quotas):
+        total = with_price(total, price_of((charge,)))
+    return total
+
+
+def with_price(price: Price, other: Price) -> dict[Key, int]:
+    """Both together."""
+    return {key: price.get(key, 0) + other.get(key, 0) for key in (*price, *(key for key in other if key not in price))}
 
 
 def findings_of(outcome: Outcome) -> Sequence[Finding]:
@@ -297,11 +326,13 @@ def plan_of(
     used, _ = amounts(policies.quotas)
     claims = claim_prices(place.claims, policies, server)
     once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
+    once = with_price(once, objects_price((*place.first, *place.lacking), policies))
     price = dict(judged.price)
+    beside = objects_price(objects_of(pod, policies, server), policies)
     same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
     others = [existing for existing in place.existing if existing not in same]
     have = sum(existing.pods for existing in same)
-    back = next((existing.back for existing in same if existing.back is not None), price)
+    back = next((with_price(existing.back, beside) for existing in same if existing.back is not None), price)
     if place.fresh:
         for other in others:
             for key, amount in (other.back or price).items():
@@ -352,7 +383,7 @@ _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet"
 def _old_group(existing: Existing, policies: Policies, server: Server, price: Price) -> Group:
     judged = judge(existing.pod, policies, server)
     own = judged.price or existing.back or price
+    beside = objects_price(objects_of(existing.pod, policies, server), policies)
+    back = with_price(existing.back, beside) if existing.back else own
     # Where only some orders of LimitRanges refuse, more of its pods may come meanwhile.
-    return Group(
-        existing.wanted, existing.pods, own, existing.back or own, open=len(judged.faults) < len(judged.outcomes)
-    )
+    return Group(existing.wanted, existing.pods, own, back, open=len(judged.faults) < len(judged.outcomes))

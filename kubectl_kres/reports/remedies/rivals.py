@@ -23,12 +23,13 @@ from kubectl_kres.reports.common.nodes import node_needs
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import pods_of
+from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import is_settled, needs, selector_text
+from kubectl_kres.reports.pod.needs import is_settled, needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -32,6 +32,7 @@ from kubectl_kres.reports.common.remedy import (
 )
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.freeing import freeing
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     Workplace,
@@ -119,7 +120,7 @@ class _Search:
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
-        self.counted = analysis.start.live is not None
+        self.counted = analysis.start.live is not None and not place.lacking
 
     def remedies(self) -> Iterator[Remedy]:
         if self._come():
@@ -134,6 +135,19 @@ class _Search:
                 admits = Admits(trial.place.wanted, trial.place.wanted)
                 remedy = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
                 yield _shared(remedy, self._who_shares(trial))
+        if not self.counted:
+            yield from self._freeing()
+
+    def _freeing(self) -> Iterator[Remedy]:
+        """Ways that raise no quota, for the template as it is."""
+        judged = judge(self.pod, self.policies, self.server)
+        if judged.faults:
+            return
+        short = tuple(raised(self.place, self.pod, judged, self.policies, self.server).hard)
+        args = (self.place, self.pod, judged, self.policies, self.server)
+        for edits in freeing(self.store, self.subject, *args, short) if short else ():
+            admits = Admits(self.place.wanted, self.place.wanted)
+            yield composed(self.store, self.subject, edits, admits, 0)
 
     def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """The rivals for which more room is made than without them."""

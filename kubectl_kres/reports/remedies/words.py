@@ -13,6 +13,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.remedy import (
     Admits,
     CreateObject,
+    DeleteObject,
     Edit,
     EditClaim,
     RaiseQuota,
@@ -37,8 +38,24 @@ def sentence(edits: Sequence[Edit]) -> str:
     others = [edit for edit in edits if edit not in owners and edit not in values]
     raised = [owner for owner in owners if isinstance(owner, RaiseQuota)]
     others_of = [owner for owner in owners if not isinstance(owner, RaiseQuota)]
-    parts = [*_raised(raised), *map(_owner, others_of), *_values(values), *map(_other, others)]
+    deleted = [edit for edit in others if isinstance(edit, DeleteObject)]
+    others = [edit for edit in others if not isinstance(edit, DeleteObject)]
+    parts = [*_deleted(deleted), *_raised(raised), *map(_owner, others_of), *_values(values), *map(_other, others)]
     return listed(parts)
+
+
+def _deleted(edits: Sequence[DeleteObject]) -> Iterable[str]:
+    """What goes, kind by kind, with what is lost."""
+    for kind, group in groupby(edits, key=lambda edit: edit.object.kind):
+        gone = list(group)
+        names = listed([edit.object.name for edit in gone])
+        if kind == "Job":
+            pods = sum(edit.pods for edit in gone)
+            have = "have" if len(gone) > 1 else "has"
+            what = f"{pods} finished pod{'s' * (pods != 1)}, which count/pods counts"
+            yield f"delete Job{'s' * (len(gone) > 1)} {names}, which {have} ended and {have} {what}"
+        else:
+            yield f"delete {kind}{'s' * (len(gone) > 1)} {names}, which no pod is of (a rollback to it is lost)"
 
 
 def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
@@ -81,7 +98,7 @@ def _owner(value: SetBound | CreateObject) -> str:
 
 def _other(value: Edit) -> str:
     if isinstance(value, Scale):
-        word = "parallelism" if value.field.endswith("parallelism") else "replicas"
+        word = value.field.rpartition(".")[2]
         return f"lower {word} to {value.to}"
     if isinstance(value, SetConfig):
         return _configured(value)

@@ -10,16 +10,20 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import admit, quota_request
+from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.account.account import room_for_revision
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
+from kubectl_kres.reports.common.revisions import REVISIONS
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
+from kubectl_kres.reports.common.waiting_pods import absent_objects
+from kubectl_kres.reports.pod.pod_claims import added, ordinals_with_claims
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
 from kubectl_kres.simulate.state import (
     Cost,
@@ -124,6 +128,8 @@ class _Rollout:
     def end(self, *, restart: bool) -> RolloutEnd:
         """The worst rest of all that the order of LimitRanges and of the controllers' moves can lead to."""
         wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
+        if (restart or self._lacks_revision()) and not room_for_revision(self.analysis, self.subject):
+            return RolloutEnd(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
         new = [self._of_outcome(outcome) for outcome in self.analysis.outcomes]
         price = next((charged for charged in new if charged is not None), ())
         old, newest = self._sets(price, restart=restart)
@@ -139,7 +145,15 @@ class _Rollout:
         findings = refusal.findings if refusal is not None else ()
         if outcome.draft is None or any(finding.rule != "quota/exceeded" for finding in findings):
             return None
-        return charges(quota_request(self.analysis.start.pod, outcome.draft), self.policies.quotas)
+        quotas, account = self.policies.quotas, self.analysis.account
+        own = charges(quota_request(self.analysis.start.pod, outcome.draft), quotas)
+        return tuple(added((*own, *object_charges(account.with_pod, quotas)))) if account is not None else own
+
+    def _lacks_revision(self) -> bool:
+        """Whether nothing of the newest template can be made before its ReplicaSet, or ControllerRevision, is there."""
+        made = REVISIONS.get(self.subject.ref.kind, ("",))[0]
+        account = self.analysis.account
+        return account is not None and any(creation.kind == made for creation in account.first)
 
     def _rests(self, new: Charges | None, old: Sequence[_Set], newest: _Set | None) -> tuple[RolloutRest, ...]:
         measures = _Measures(self.policies.quotas)
@@ -194,7 +208,7 @@ class _Rollout:
             revision = (pod.metadata.labels or {}).get("controller-revision-hash", "")
             older = restart or (bool(newest) and revision != newest)
             if ordinal.isdecimal() and len(ordinal) < 10:
-                charged = charges(pod_request(pod, self.server), self.policies.quotas)
+                charged = self._of_pod(pod)
                 yield Replica(int(ordinal), 1 if older else _NEW, measures.shape(charged))
 
     def _numbered(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
@@ -247,13 +261,26 @@ class _Rollout:
         pod = pod_of_template(template, self.subject)
         for outcome in admit(pod, without_quotas(self.policies), self.server, journal=False):
             if outcome.draft is not None:
-                return charges(quota_request(pod, outcome.draft), self.policies.quotas)
+                own = charges(quota_request(pod, outcome.draft), self.policies.quotas)
+                return self._with_objects(own, pod)
         return price
 
     def _costs(self, owner: tuple[str, str]) -> list[Charges]:
         """What the pods of an owner cost that exist, the oldest first."""
         pods = self._pods(owner)
-        return [charges(pod_request(pod, self.server), self.policies.quotas) for pod in pods]
+        return [self._of_pod(pod) for pod in pods]
+
+    def _of_pod(self, pod: Pod) -> Charges:
+        """What a pod that exists costs, with what was made for it."""
+        return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
+
+    def _with_objects(self, own: Charges, pod: Pod) -> Charges:
+        objects = objects_of(pod, self.policies, self.server)
+        if not objects:
+            return own
+        absent = {(made.kind, made.name) for made in absent_objects(self.store, pod, objects)}
+        there = [made for made in objects if (made.kind, made.name) not in absent]
+        return tuple(added((*own, *object_charges(there, self.policies.quotas))))
 
     def _pods(self, owner: tuple[str, str]) -> list[Pod]:
         pods = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
-from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
@@ -14,6 +15,7 @@ from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall, Spare
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import SCALED
+from kubectl_kres.reports.pod.pod_claims import added
 from kubectl_kres.reports.pod.verdict import word_of
 from kubectl_kres.store.store import Store
 
@@ -33,13 +35,28 @@ def pods_in_a_row(outcome: Outcome, analysis: Analysis) -> int | None:
     claims = analysis.claims
     if outcome.refusal is not None or outcome.draft is None:
         return 0
-    costs = charges(quota_request(analysis.start.pod, outcome.draft), analysis.known.policies.quotas)
-    rooms = [room_for(cost) for cost in costs]
+    rooms = [room_for(cost) for cost in charges_of_next(outcome, analysis)]
     if claims is not None:
         # Pods whose claims are there come first.
         more = least(room_for(cost) for cost in claims.charges)
         rooms.append(None if more is None else claims.ready + more)
-    return least(rooms)
+    room = least(rooms)
+    account = analysis.account
+    if room is None or account is None:
+        return room
+    return room + account.waiting
+
+
+def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, ...]:
+    """What a further pod costs with all that is made for it, once those that exist have got what they lack."""
+    quotas, account = analysis.known.policies.quotas, analysis.account
+    if outcome.draft is None:
+        return ()
+    if account is None:
+        return charges(quota_request(analysis.start.pod, outcome.draft), quotas)
+    quotas = with_used(quotas, added(object_charges(account.lacking, quotas)))
+    own = charges(quota_request(analysis.start.pod, outcome.draft), quotas)
+    return tuple(added((*own, *object_charges(account.with_pod, quotas))))
 
 
 def least(counts: Iterable[int | None]) -> int | None:
@@ -109,7 +126,7 @@ def _lacks(analysis: Analysis, more: int) -> Iterator[Shortfall]:
     draft = analysis.outcomes[0].draft
     if draft is None:
         return
-    for charge in charges(quota_request(analysis.start.pod, draft), analysis.known.policies.quotas):
+    for charge in charges_of_next(analysis.outcomes[0], analysis):
         for name, asked in charge.requested.items():
             hard, used, quantity = parse(charge.hard[name]), parse(charge.used[name]), parse(asked)
             short = used.nano + more * quantity.nano - hard.nano

@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import structs
 
+from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.account.account import first_refusals
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.owned import controller, owned_by
@@ -20,7 +22,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.verdict import Needed
-from kubectl_kres.reports.rollout.room import pods_in_a_row
+from kubectl_kres.reports.rollout.room import least, pods_in_a_row, room_for
 from kubectl_kres.store.store import Store
 
 
@@ -39,6 +41,10 @@ def needed_of(
         return Needed(missing, comes=comes)
     if analysis.system:
         return Needed(missing)
+    if subject.ref.kind == "CronJob":
+        jobs = _jobs(analysis)
+        if jobs is not None:
+            return Needed(missing * jobs.missing, missing * (jobs.fits or 0))
     if subject.raw is not None or analysis.start.owner is None:
         return Needed(missing, _fits(analysis))
     newest = newest_pod(store, subject, analysis)
@@ -50,6 +56,9 @@ def needed_of(
 
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     """Whether old pods that go can help: not where a new one is refused whatever room there is, and all are wanted."""
+    account = analysis.account
+    if account is not None and first_refusals(account.first, analysis.known.policies, analysis.server):
+        return False
     refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
     return bool(pods.kept) or all(
         finding.rule == "quota/exceeded" for refusal in refusals for finding in refusal.findings
@@ -62,7 +71,7 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     if analysis.system:
         return made_by(analysis).missing(analysis)
     if start.live is not None:
-        return 0
+        return int(analysis.account is not None and bool(analysis.account.lacking))
     if subject.raw is not None:
         number = _lacking(store, subject, pods)
         return number if _of_pods(analysis) else max(1, number)
@@ -70,6 +79,16 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
         return _of_next_job(start.owner) if start.owner is not None else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
     return pods.missing or int(pods.failing)
+
+
+def _jobs(analysis: Analysis) -> Needed | None:
+    """The Jobs that a CronJob still comes to have, where not all of them have room; None: they have, or are unknown."""
+    account = analysis.account
+    creation = next((made for made in account.first if made.kind == "Job"), None) if account is not None else None
+    if creation is None:
+        return None
+    room = least(room_for(charge) for charge in charges(creation.request, analysis.known.policies.quotas))
+    return Needed(creation.count, room) if room is not None and room < creation.count else None
 
 
 def _fits(analysis: Analysis) -> int | None:

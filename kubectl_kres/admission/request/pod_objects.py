@@ -1,0 +1,142 @@
+"""The objects that controllers make for a pod once it exists: claims of ephemeral volumes, claims on devices.
+
+They belong to the pod and go with it. A pod whose claim is refused exists and never starts.
+Source: controller/volume/ephemeral/controller.go handleVolume, controller/resourceclaim/controller.go handleClaim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, ValidationError, structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import Quota, QuotaRequest, charges, evaluate, with_used
+from kubectl_kres.admission.quota.requests import RESOURCE_CLAIMS, claim_request, device_request
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
+from kubectl_kres.model.raw import decoded, on_wire
+
+CLAIMS = "persistentvolumeclaims"
+
+
+class Volume(Struct, frozen=True):
+    """An ephemeral volume: its place in the pod, its name, and the spec of its claim (None: not known)."""
+
+    path: str
+    name: str
+    spec: Mapping[str, Any] | None
+
+
+class Creation(Struct, frozen=True):
+    """One object to be made. ``path``: the field that it is made from. ``request``: what quotas count it for.
+
+    ``object``: the claim as it would be sent; None for what is only counted. ``count``: how many such there will be.
+    """
+
+    kind: str
+    name: str
+    request: QuotaRequest
+    path: str = ""
+    object: PersistentVolumeClaim | ResourceClaim | None = None
+    count: int = 1
+
+
+def ephemeral_volumes(spec: PodSpec) -> Iterator[Volume]:
+    """The volumes of a pod, or of a template, for which a claim is made."""
+    for index, volume in enumerate(spec.volumes or ()):
+        raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else on_wire(volume)
+        if raw.get("ephemeral") is not None:
+            yield Volume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw))
+
+
+def template_names(spec: PodSpec) -> Iterator[tuple[str, str]]:
+    """The claims on devices that are made from a template: name of the claim in the pod, name of the template."""
+    for claim in spec.resource_claims or ():
+        if claim.resource_claim_template_name:
+            yield claim.name, claim.resource_claim_template_name
+
+
+def makes_objects(spec: PodSpec) -> bool:
+    """Whether anything is made for such pods."""
+    return any(True for _ in ephemeral_volumes(spec)) or bool(spec.resource_claims)
+
+
+def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, ...]:
+    """What is made for a pod, as far as it is known. Raises Unparsable."""
+    if not (pod.spec.volumes or pod.spec.resource_claims):
+        return ()
+    return (*_volume_claims(pod, policies, server), *_device_claims(pod, policies, server))
+
+
+def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
+    for volume in ephemeral_volumes(pod.spec):
+        if volume.spec is None:
+            continue
+        name = f"{pod.metadata.name}-{volume.name}"
+        raw = {"metadata": {"name": name, "namespace": pod.metadata.namespace}, "spec": volume.spec}
+        try:
+            claim = decoded(raw, PersistentVolumeClaim)
+        except ValidationError:
+            continue
+        request = claim_request(classed(claim, policies), server)
+        yield Creation("PersistentVolumeClaim", name, request, f"{volume.path}.ephemeral.volumeClaimTemplate", claim)
+
+
+def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
+    for index, entry in enumerate(pod.spec.resource_claims or ()):
+        template = (policies.claim_templates or {}).get(entry.resource_claim_template_name or "")
+        if template is None:
+            continue
+        name = f"{pod.metadata.name}-{entry.name}"
+        claim = ResourceClaim(Metadata(name=name, namespace=pod.metadata.namespace), template.spec.spec)
+        request = device_request(claim, server, policies.extended)
+        yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim)
+
+
+def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
+    """What objects cost each quota, one after the other."""
+    for creation in creations:
+        for _ in range(creation.count):
+            yield from charges(creation.request, quotas)
+
+
+def refusals_of(creations: Sequence[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
+    """What refuses the first of some objects that is refused, those before it being there. Raises Unparsable."""
+    quotas = policies.quotas
+    for creation in creations:
+        refusals = _refusals(creation, structs.replace(policies, quotas=quotas), server)
+        if refusals:
+            return tuple(refusals)
+        quotas = with_used(quotas, charges(creation.request, quotas))
+    return ()
+
+
+def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Refusal]:
+    if isinstance(creation.object, PersistentVolumeClaim):
+        outcomes: Sequence[Outcome] = admit_claim(creation.object, policies, server)
+        return [placed(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
+    if "ResourceQuota" in server.disabled_plugins:
+        return []
+    return list(evaluate(creation.request, policies.quotas, server.limited_resources).refusals)
+
+
+def placed(refusal: Refusal, path: str) -> Refusal:
+    """With paths that lead from the pod, or the workload, to what the claim is made from."""
+    findings = tuple(
+        structs.replace(finding, path=f"{path}.{finding.path}" if finding.path else path)
+        for finding in refusal.findings
+    )
+    return structs.replace(refusal, findings=findings)
+
+
+__all__ = [
+    "CLAIMS", "RESOURCE_CLAIMS", "Creation", "Unparsable", "Volume", "ephemeral_volumes", "makes_objects",
+    "object_charges", "objects_of", "placed", "refusals_of", "template_names",
+]  # fmt: skip

@@ -1,0 +1,209 @@
+"""The account of an object: what is made for it beside its pods, what of that is there, and what refuses the rest.
+
+The order is the controllers': the object itself, the ReplicaSet or ControllerRevision of its template or the Jobs of a
+CronJob, the claims of a StatefulSet's pod, the pod, what is made for the pod once it exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome, Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import charges, with_used
+from kubectl_kres.admission.quota.requests import count_request, names_of
+from kubectl_kres.admission.request.new_pod import Policies, quota_request
+from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.account.jobs import lacking_jobs
+from kubectl_kres.reports.common.analysis import Account, Analysis
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.revisions import REVISIONS, changed_template, lacks_revision
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.waiting_pods import absent_objects, waiting_pods
+from kubectl_kres.store.store import Store
+
+
+class AccountStep(Struct, frozen=True):
+    """One step on the way to an object that is as its spec says.
+
+    ``kind`` Pod: the next pod itself, whose outcomes are the analysis'. ``refusals``: any of them can be the answer.
+    """
+
+    kind: str
+    name: str
+    count: int = 1
+    refusals: tuple[Refusal, ...] = ()
+
+
+def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
+    """None where nothing is made beside its pods that a policy of the namespace looks at. Raises Unparsable."""
+    policies, server = analysis.known.policies, analysis.server
+    start = analysis.start
+    if analysis.system:
+        return None
+    first = () if start.live is not None else tuple(_first(store, subject, analysis))
+    objects = () if start.live is not None else objects_of(start.pod, policies, server)
+    absent = [made for pod in _pods(store, subject, analysis) if (made := tuple(_lacking(store, pod, analysis)))]
+    lacking = tuple(creation for made in absent for creation in made)
+    own = [*first, *objects, *lacking]
+    if not own or not any(is_bounded(creation, policies) for creation in own):
+        return None
+    return Account(first, objects, lacking, len(absent))
+
+
+def is_bounded(creation: Creation, policies: Policies) -> bool:
+    """Whether a policy of the namespace looks at such an object."""
+    if any(creation.request.names(quota.hard) for quota in policies.quotas):
+        return True
+    if creation.kind != "PersistentVolumeClaim":
+        return False
+    return any(item.type == "PersistentVolumeClaim" for limit in policies.limits for item in limit.items)
+
+
+def steps_of(analysis: Analysis) -> tuple[AccountStep, ...]:
+    """All that has to be created, in the order in which controllers make it, each with what refuses it."""
+    account, server, policies = analysis.account, analysis.server, analysis.known.policies
+    pod = AccountStep("Pod", analysis.start.pod.metadata.name)
+    claims = analysis.claims
+    before = [AccountStep("PersistentVolumeClaim", "", 1, claims.refusals)] if claims is not None else []
+    if account is None:
+        return (*before, pod)
+    return (
+        *_steps(account.first, policies, server),
+        *before,
+        *([pod] if analysis.start.live is None else []),
+        *_steps(account.with_pod, policies, server),
+        *_steps(account.lacking, policies, server),
+    )
+
+
+def _steps(creations: Sequence[Creation], policies: Policies, server: Server) -> Iterator[AccountStep]:
+    for creation in creations:
+        yield AccountStep(creation.kind, creation.name, creation.count, refusals_of((creation,), policies, server))
+
+
+def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
+    """The analysis with its account, and refused where what is made for a pod is: such a pod never starts."""
+    try:
+        account = account_of(store, subject, analysis)
+        if account is None:
+            return analysis
+        analysis = structs.replace(analysis, account=account)
+        due = (*account.lacking, *account.with_pod)
+        outcomes = tuple(item for outcome in analysis.outcomes for item in _after_pod(outcome, due, analysis))
+    except Unparsable:
+        return analysis
+    return structs.replace(analysis, outcomes=outcomes)
+
+
+def _after_pod(outcome: Outcome, due: Sequence[Creation], analysis: Analysis) -> Iterator[Outcome]:
+    """The outcome of the pod, or what refuses the first object that is made for it."""
+    if not outcome.allowed or not due:
+        yield outcome
+        return
+    policies = analysis.known.policies
+    if outcome.draft is not None and analysis.start.live is None:
+        costs = charges(quota_request(analysis.start.pod, outcome.draft), policies.quotas)
+        policies = structs.replace(policies, quotas=with_used(policies.quotas, costs))
+    refusals = refusals_of(due, policies, analysis.server)
+    if not refusals:
+        yield outcome
+    prefix = analysis.start.prefix
+    for refusal in refusals:
+        yield instead(outcome, _located(refusal, prefix), warned=True)
+
+
+def _located(refusal: Refusal, prefix: str) -> Refusal:
+    """Paths of a LimitRange's bounds as those of the workload's template."""
+    findings = tuple(
+        structs.replace(finding, path=f"{prefix}{finding.path}")
+        if finding.path.startswith("spec.volumes[")
+        else finding
+        for finding in refusal.findings
+    )
+    return structs.replace(refusal, findings=findings)
+
+
+def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
+    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    warnings = outcome.warnings if warned else ()
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)
+
+
+def with_first(analysis: Analysis) -> Analysis:
+    """The analysis, or the refusal of what is made before any pod; what comes after it is ``then``."""
+    account = analysis.account
+    if account is None or not account.first:
+        return analysis
+    refusals = first_refusals(account.first, analysis.known.policies, analysis.server)
+    if not refusals:
+        return analysis
+    pods = analysis.outcomes
+    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in refusals for pod in pods)
+    return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
+
+
+def first_refusals(first: Iterable[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
+    """What refuses the next of the objects that come before any pod."""
+    return refusals_of([structs.replace(creation, count=1) for creation in first], policies, server)
+
+
+def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creation]:
+    kind = subject.ref.kind
+    workload = analysis.start.owner or manifest_workload(subject)
+    for system in systems():
+        yield from system.creations(store, subject, analysis)
+    if workload is None:
+        return
+    if kind == "CronJob":
+        yield from lacking_jobs(store, subject, workload)
+    elif kind in REVISIONS and _makes_revision(store, subject, workload):
+        yield revision_of_template(subject)
+
+
+def revision_of_template(subject: Subject) -> Creation:
+    """The ReplicaSet or ControllerRevision of another template."""
+    made, resource = REVISIONS[subject.ref.kind]
+    return Creation(made, subject.ref.name, count_request(resource, subject.ref.name))
+
+
+def _makes_revision(store: Store, subject: Subject, workload: Workload) -> bool:
+    ref = subject.ref
+    if subject.raw is None:
+        return lacks_revision(store, ref.kind, workload)
+    if workload.spec.paused:
+        return False
+    stored = store.get(ref.kind, ref.name, ref.namespace)
+    if not isinstance(stored, Workload):
+        return True
+    return changed_template(stored, workload) or lacks_revision(store, ref.kind, stored)
+
+
+def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
+    """The pods that exist and may lack something: the one that is asked about, or those of a stored workload."""
+    live, owner = analysis.start.live, analysis.start.owner
+    if live is not None:
+        return (live,)
+    return waiting_pods(store, subject.ref.kind, owner) if owner is not None and subject.raw is None else ()
+
+
+def _lacking(store: Store, pod: Pod, analysis: Analysis) -> Iterator[Creation]:
+    """What is not there of what is made for a pod that exists."""
+    return absent_objects(store, pod, objects_of(pod, analysis.known.policies, analysis.server))
+
+
+def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
+    """Whether another template of the workload would get its ReplicaSet or ControllerRevision."""
+    kind = subject.ref.kind
+    if kind not in REVISIONS:
+        return True
+    policies, server = analysis.known.policies, analysis.server
+    if not any(names_of(REVISIONS[kind][1], server)(quota.hard) for quota in policies.quotas):
+        return True
+    return not first_refusals([revision_of_template(subject)], policies, server)

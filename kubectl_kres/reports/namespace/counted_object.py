@@ -1,0 +1,93 @@
+"""What an object of a file that quotas merely count costs them: a ConfigMap, a Secret, anything that ``count/`` names.
+
+Nothing of the object but its kind and name is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.quota.requests import count_request
+from kubectl_kres.admission.request.policy_answer import answered
+from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
+from kubectl_kres.model.quota_objects import CountedObject
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import quota_costs
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
+from kubectl_kres.reports.pod.verdict import verdict_of, worded
+from kubectl_kres.reports.remedies.commands import directed
+from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: What the controller manager puts into every namespace. Source: controller/certificates/rootcacertpublisher.
+ROOT_CA = "kube-root-ca.crt"
+
+
+def is_counted_object(kind: Kind) -> bool:
+    """Whether a kind is known only for being counted."""
+    return kind.struct is CountedObject
+
+
+def is_counted(store: Store, subject: Subject) -> bool:
+    """Whether a quota of its namespace counts the object."""
+    request = count_request(subject.kind.qualified, subject.ref.name)
+    quotas = store.all("ResourceQuota", subject.ref.namespace)
+    return any(request.names({**(quota.spec.hard or {}), **(quota.status.hard or {})}) for quota in quotas)
+
+
+def counted_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on; Secrets are never read."""
+    ref = subject.ref
+    own = [Need(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
+    return (Need("ResourceQuota", ref.namespace), *own, *namespace_needs(store, ref.namespace))
+
+
+def _may_read(subject: Subject) -> bool:
+    kind = BY_KIND.get(subject.ref.kind)
+    return kind is not None and is_known(kind) and kind.group == subject.kind.group
+
+
+def explain_counted(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
+    """Whether quotas have room for it. An object that is there already costs nothing."""
+    ref, known = subject.ref, policies(store, subject.ref.namespace, ask.server)
+    there = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
+    request = count_request(subject.kind.qualified, ref.name)
+    refusal = unplaced(store, ref, subject.kind.qualified)
+    outcomes: Sequence[Outcome] = answered({}, None if there else request, known.policies, ask.server)
+    if refusal is not None:
+        outcomes = (Outcome(False, refusal.code, refusal),)
+    unseen = tuple(item for item in unread(store, counted_needs(store, subject)) if item.required)
+    costs = () if there else charges(request, known.policies.quotas)
+    return PolicyExplanation(
+        ref,
+        worded(verdict_of(outcomes), unseen),
+        told(directed(store.origin, tuple(_remedies(subject, outcomes)))),
+        costs=tuple(quota_costs(costs, counted=there)),
+        assumptions=(*known.assumptions, *_assumed(store, subject, there=there)),
+        unseen=unseen,
+        complete=not unseen,
+    )
+
+
+def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    for text in remedies(outcomes):
+        own = subject.kind.qualified == "configmaps"
+        yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if own else text
+
+
+def _assumed(store: Store, subject: Subject, *, there: bool) -> Iterator[Assume]:
+    """That the object is taken as new, where nobody looked."""
+    ref = subject.ref
+    if there:
+        yield Assume("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
+    elif store.origin.kind != "files" and not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+        why = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
+        yield Assume("request", "file/taken-as-new", f"{ref} is taken as new: {why}")

@@ -1,0 +1,135 @@
+"""Ways that make room without raising a quota: what no longer serves is deleted, or kept in smaller number.
+
+A lower ``revisionHistoryLimit`` is none of them: old ReplicaSets are cleaned up once the new one exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.pod_objects import Creation
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.account.jobs import FAILED, SUCCESSFUL
+from kubectl_kres.reports.common.owned import owned_by
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.remedy import DeleteObject, Edit, Scale
+from kubectl_kres.reports.common.revisions import REVISIONS, unused
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, plan_of
+from kubectl_kres.reports.remedies.rollout import Key
+from kubectl_kres.reports.remedies.room import worst
+from kubectl_kres.store.store import Store
+
+#: What one finished Job, with its pods, gives back, by the names of quotas.
+_PODS, _JOBS = "count/pods", "count/jobs.batch"
+#: So many are deleted by one remedy.
+_MOST = 20
+
+
+class Comes(Protocol):
+    """Whether all wanted pods come once so many objects fewer are counted, by the names of quotas."""
+
+    def __call__(self, freed: Mapping[str, int], place: Workplace = ...) -> bool: ...
+
+
+def freeing(
+    store: Store,
+    subject: Subject,
+    place: Workplace,
+    pod: Pod,
+    judged: PodFaults,
+    policies: Policies,
+    server: Server,
+    short: Sequence[Key],
+) -> Iterator[tuple[Edit, ...]]:
+    """Sets of edits, each of which lets all wanted pods come. ``short``: what has no room. Raises Unparsable."""
+    names = {name for _, name in short}
+    workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+
+    def comes(freed: Mapping[str, int], place: Workplace = place) -> bool:
+        plan, used = plan_of(place, pod, judged, policies, server)
+        left = {key: amount - freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
+        return worst(plan, left, amounts(policies.quotas)[1]).complete
+
+    kind = subject.ref.kind
+    if isinstance(workload, Workload) and kind in REVISIONS:
+        made, resource = REVISIONS[kind]
+        if f"count/{resource}" in names:
+            old = unused(store, kind, workload)[:_MOST]
+            for number in range(1, len(old) + 1):
+                if comes({f"count/{resource}": number}):
+                    yield tuple(_deleted(made, name, subject) for name in old[:number])
+                    break
+    if kind == "CronJob" and _JOBS in names:
+        edits = _shorter_history(subject, workload or manifest_workload(subject), place, comes)
+        if edits:
+            yield edits
+    if names & {_PODS, _JOBS}:
+        ended = _ended_jobs(store, subject)
+        for number in range(1, len(ended) + 1):
+            freed = {_PODS: sum(pods for _, pods in ended[:number]), _JOBS: number}
+            if comes(freed):
+                yield tuple(_deleted("Job", name, subject, pods) for name, pods in ended[:number])
+                break
+
+
+def _deleted(kind: str, name: str, subject: Subject, pods: int = 0) -> DeleteObject:
+    return DeleteObject(ObjectRef(kind, name, subject.ref.namespace), pods=pods)
+
+
+def _shorter_history(subject: Subject, cron_job: object, place: Workplace, comes: Comes) -> tuple[Edit, ...]:
+    """The largest history limits with which the Jobs that it keeps, and the next one, have room."""
+    if not isinstance(cron_job, Workload):
+        return ()
+    spec = cron_job.spec
+    limits = [
+        SUCCESSFUL if spec.successful_jobs_history_limit is None else spec.successful_jobs_history_limit,
+        FAILED if spec.failed_jobs_history_limit is None else spec.failed_jobs_history_limit,
+    ]
+    before = list(limits)
+    jobs = next((creation for creation in place.first if creation.kind == "Job"), None)
+    fields = ("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit")
+    while jobs is not None and any(limits):
+        at = 0 if limits[0] else 1
+        limits[at] -= 1
+        fewer = sum(before) - sum(limits)
+        if comes(_kept_back(jobs, fewer), _with_jobs(place, jobs, fewer)):
+            return tuple(
+                Scale(subject.ref, field, after, was)
+                for field, after, was in zip(fields, limits, before, strict=True)
+                if after != was
+            )
+    return ()
+
+
+def _kept_back(jobs: Creation, fewer: int) -> dict[str, int]:
+    """What is freed of Jobs that are there, once as many fewer are kept than are still to come."""
+    return {_JOBS: max(0, fewer - (jobs.count - 1))}
+
+
+def _with_jobs(place: Workplace, jobs: Creation, fewer: int) -> Workplace:
+    left = structs.replace(jobs, count=max(1, jobs.count - fewer))
+    return structs.replace(place, first=tuple(left if it is jobs else it for it in place.first))
+
+
+def _ended_jobs(store: Store, subject: Subject) -> list[tuple[str, int]]:
+    """Jobs of the namespace that have ended and that no CronJob keeps, with their finished pods, most pods first."""
+    space, own = subject.ref.namespace, (subject.ref.kind, subject.ref.name)
+    result = []
+    for job in store.all("Job", space):
+        conditions = job.status.conditions or ()
+        ended = any(it.type in {"Complete", "Failed"} and it.status == "True" for it in conditions)
+        if not ended or job.metadata.owner_references or own == ("Job", job.metadata.name):
+            continue
+        pods = owned_by(store, "Pod", space, ("Job", job.metadata.name))
+        finished = sum(pod.status.phase in {"Succeeded", "Failed"} for pod in pods) or job.status.succeeded
+        if finished:
+            result.append((job.metadata.name, finished))
+    return sorted(result, key=lambda it: (-it[1], it[0]))[:_MOST]
