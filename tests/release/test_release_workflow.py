@@ -176,7 +176,9 @@ def test_nothing_is_installed_without_digests():
     """Of every pip that we start: digests, or no dependency at all."""
     places = [names.ROOT / place for place in ("action.yml", "Makefile", "scripts/venv", "release/environment.py")]
     lines = [line for place in (*places, *WORKFLOWS.glob("*.yml")) for line in place.read_text().splitlines()]
-    installs = [line.strip() for line in lines if re.search(r"\bpip\"?,? \"?install\b", line) and "pre-commit" not in line]
+    installs = [
+        line.strip() for line in lines if re.search(r"\bpip\"?,? \"?install\b", line) and "pre-commit" not in line
+    ]
     assert len(installs) >= 12
     assert [line for line in installs if not re.search("--require-hashes|--no-deps|wheels", line)] == []
 

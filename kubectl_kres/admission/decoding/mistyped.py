@@ -11,7 +11,7 @@ from kubectl_kres.admission.decoding.unknown_fields import table
 from kubectl_kres.model.kinds import BY_KIND
 
 _BITS = {"int32": 31, "int64": 63}
-#: Counts that may be percentages: their own decoder takes what is no text for an int32. Source: intstr.go UnmarshalJSON.
+#: Counts that may be percentages: what is no text is taken for an int32. Source: intstr.go UnmarshalJSON.
 _SHARES = ("maxSurge", "maxUnavailable")
 #: What kubectl lets a user write instead, in words of YAML.
 _WORDS = {"array": "list", "object": "map", "bool": "boolean"}
