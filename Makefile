@@ -71,7 +71,6 @@ golden: $(READY) ## rewrite the golden files; read the difference before you com
 	@git --no-pager diff --stat -- tests
 
 docs: $(READY) ## a site of docs/ in build/site; a link that leads nowhere ends it
-	@$(VENV)/bin/python -m pip install -q -c constraints.txt -e '.[docs]'
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 	@echo "made: build/site/index.html"
 

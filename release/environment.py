@@ -1,4 +1,4 @@
-"""The virtual environment that a release is built in: nothing but what goes into it, and the tools in ``tools.txt``."""
+"""The virtual environment that a release is built in: nothing but what goes into it, and tools of known digests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class Environment:
             "PYINSTALLER_CONFIG_DIR": str(BUILD / "pyinstaller"),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
-        self("-m", "pip", "install", "-q", "--only-binary", ":all:", "--no-deps", "-r", "release/tools.txt")
+        wheels = ("--only-binary", ":all:", "--no-deps", "--require-hashes")
+        self("-m", "pip", "install", "-q", *wheels, "-r", "release/backend.txt", "-r", "release/tools.txt")
 
     def __call__(self, *words: str) -> None:
         """Runs a module of it, not of the folder we stand in. Raises SystemExit if that fails."""
@@ -65,7 +66,8 @@ class Environment:
 
     def install(self, wheel: Path) -> None:
         """Installs a wheel as a user would, with the exact versions that the tests ran with."""
-        self("-m", "pip", "install", "-q", "-c", "constraints.txt", str(wheel))
+        self("-m", "pip", "install", "-q", "--require-hashes", "-r", "release/runtime.txt")
+        self("-m", "pip", "install", "-q", "--no-deps", str(wheel))
 
 
 def run(words: Sequence[str], settings: Mapping[str, str] | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from kubectl_kres.simulate.claims_kept import deletes_claims, without_claims
 from kubectl_kres.simulate.controllers import statefulset
 from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.controllers.pods import fewer
@@ -229,9 +230,13 @@ class Controllers:
         if after is not None:
             kept = set(after.pods)
             then = state.having(place, after)
-            for replica in workload.pods:
-                if replica not in kept:
-                    then = then.charged(self.tables.shapes[replica.shape].cost, -1)
+            gone = [replica for replica in workload.pods if replica not in kept]
+            for replica in gone:
+                then = then.charged(self.tables.shapes[replica.shape].cost, -1)
+            raw = self.tables.worlds[state.world].objects[state.workloads[place][0]]
+            if deletes_claims(raw, "whenScaled"):
+                beyond = [replica for replica in gone if replica.ordinal not in workload.ordinals]
+                then = without_claims(then, self.tables, raw, workload, beyond)
             yield then
             return
         for ordinal in statefulset.missing(workload):

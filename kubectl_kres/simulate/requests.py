@@ -9,7 +9,8 @@ import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.base.field_error import joined
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.base.field_error import number as value_error
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, invalid_object
 from kubectl_kres.admission.decoding.strict import strict
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.quota.quota_admission import Quota
@@ -35,6 +36,7 @@ from kubectl_kres.simulate.change import (
     applied,
     key_of_step,
 )
+from kubectl_kres.simulate.claims_kept import deletes_claims, without_claims
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
@@ -46,6 +48,7 @@ from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
 #: Kinds whose update strategies the server fills in.
 _DEFAULTED = frozenset({"Deployment", "StatefulSet"})
 #: The code of a refusal for what an object is, and the rules that a part of it stays as it is.
+_RANGE = "validation/non-negative"
 _INVALID, _IMMUTABLE = 422, frozenset({"update/immutable", "claim/immutable"})
 
 
@@ -116,10 +119,9 @@ class Requests:
         if stored is None and not isinstance(step, Apply):
             yield self._answered(state, self._absent(key))
             return
-        if isinstance(step, ScaleStep) and key[0] not in SCALED:
-            yield self._answered(
-                state, StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
-            )
+        answer = _unscalable(step) if isinstance(step, ScaleStep) else None
+        if answer is not None:
+            yield self._answered(state, answer)
             return
         raw, unknown = applied(step, stored), _unknown(step)
         if unknown and isinstance(step, Apply):
@@ -280,7 +282,10 @@ class Requests:
         place = state.workloads.place(key)
         if place is None:
             return then
-        then = self._freed(then, state.workloads[place][1])
+        workload = state.workloads[place][1]
+        then = self._freed(then, workload)
+        if isinstance(workload, StatefulSetState) and deletes_claims(stored, "whenDeleted"):
+            then = without_claims(then, self.tables, stored, workload, workload.pods)
         return then._replace(workloads=state.workloads.without(place))
 
     def _freed(self, state: State, workload: WorkloadState, times: int = 1) -> State:
@@ -339,6 +344,21 @@ def _as_read(raw: Raw) -> dict[str, Any]:
     if kind is None:
         return dict(raw)
     return {**on_wire(decoded(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
+
+
+def _unscalable(step: ScaleStep) -> StepAnswer | None:
+    """Return why the server does not scale; None: it does. The object that it names is the subresource.
+
+    Source: autoscaling validation.go ValidateScale.
+    """
+    if step.kind not in SCALED:
+        return StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
+    if step.replicas >= 0:
+        return None
+    detail = "must be greater than or equal to 0"
+    refusal = invalid_object("Scale", step.name, [value_error("spec.replicas", step.replicas, detail, _RANGE)])
+    message = refusal.message.replace("Scale ", "Scale.autoscaling ", 1)
+    return StepAnswer(allowed=False, code=refusal.code, message=message, findings=refusal.findings)
 
 
 def _without(outcome: Outcome, texts: Container[str]) -> Outcome:

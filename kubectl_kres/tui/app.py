@@ -104,6 +104,7 @@ class Kres(App[None]):
 
     def on_mount(self) -> None:
         self._heed()
+        self.app_resume_signal.subscribe(self, lambda _app: self._repaint())
         self.theme = self._chosen or themes.DARK.name
         for key in self.session.setting.hotkeys:
             self.bind(key, f"run('{key}')", show=False)
@@ -120,6 +121,11 @@ class Kres(App[None]):
                 # Not on Windows, and not outside of the main thread.
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._end, number)
+
+    def _repaint(self) -> None:
+        """Draw everything anew: after a stop and ``fg`` the terminal's other screen is an empty one."""
+        self.refresh(layout=True)
+        self.call_later(self.screen.refresh, repaint=True, layout=True)
 
     def _end(self, number: int) -> None:
         self.ended = number

@@ -17,7 +17,12 @@ def deployment(name: str, cpu: str = "100m") -> dict[str, Any]:
     container = {"name": "app", "image": "app", "resources": {"requests": {"cpu": cpu}, "limits": {"memory": "1Mi"}}}
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": name}}, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": spec,
+    }
 
 
 def quota(cpu: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import yaml
 from cli.running import Kres
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.reports.common.rbac import COMMANDS
+from kubectl_kres.reports.common.rbac import COMMANDS, WATCHED
 
 
 def test_all_commands(kres: Kres):
@@ -24,7 +24,7 @@ def test_all_commands(kres: Kres):
     granted = {resource for rule in cluster["rules"] for resource in rule["resources"]}
     assert {"pods", "limitranges", "resourcequotas", "events", "resourcepools", "taskruns", "nodes"} <= granted
     assert "secrets" not in out and "*" not in out
-    assert {verb for rule in cluster["rules"] for verb in rule["verbs"]} == {"get", "list"}
+    assert {verb for rule in cluster["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
     assert json.loads(kres("version --rbac -o json").out)["items"] == [cluster, tekton]
 
 
@@ -66,3 +66,23 @@ def test_usage(kres: Kres, words: str, why: str):
 
 def test_kinds_are_known():
     assert {right.kind for rights in COMMANDS.values() for right in rights} <= BY_KIND.keys()
+
+
+def test_what_watches_may_watch(kres: Kres):
+    """The commands with ``-w``, and no others, and the terminal interface."""
+    for command in COMMANDS:
+        repeats = "--watch" in kres(f"{command} --help").out
+        verbs = {
+            verb
+            for role in yaml.safe_load_all(kres(f"version --rbac {command}").out)
+            for rule in role["rules"]
+            for verb in rule["verbs"]
+        }
+        assert ("watch" in verbs) is (repeats or command == "tui"), command
+        assert repeats is (command in WATCHED)
+
+
+def test_what_is_read_by_its_name_alone_is_not_watched(kres: Kres):
+    for role in yaml.safe_load_all(kres("version --rbac").out):
+        for rule in role["rules"]:
+            assert "watch" not in rule["verbs"] or ("list" in rule["verbs"] and "resourceNames" not in rule)

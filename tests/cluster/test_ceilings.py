@@ -15,7 +15,7 @@ from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport import body, stream
 from kubectl_kres.cluster.transport.deadline import unchunked
-from kubectl_kres.errors import ClusterError, Unreachable
+from kubectl_kres.errors import ClusterError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.coverage import Need
 
@@ -176,3 +176,74 @@ def test_a_list_of_too_many_objects(server: Server, connection: Connection, monk
         server.on(PODS, page)
     with pytest.raises(ClusterError, match=r"^the list of pods is left: there are more than 3$"):
         names(connection)
+
+
+def test_a_long_gzip_body_is_unpacked_as_it_comes(
+    server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body, "_AS_IT_COMES", 1 << 10)
+    items = [{"metadata": {"name": f"p{n}-{zlib.crc32(str(n).encode())}"}} for n in range(5_000)]
+    server.on(PODS, json.dumps({"kind": "PodList", "items": items}).encode(), packed=True)
+    assert len(names(connection)) == 5_000
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "text"),
+    [
+        (packed(LIST[:-2], *([bytes(range(256)) * 4096] * 4)), ClusterError, "larger than 1 MiB"),
+        (packed(LIST) * 200, Unreachable, "not valid gzip"),
+        (packed(LIST[:-2], b"".join(str(n).encode() for n in range(90_000)))[:-9], Unreachable, "cut off"),
+    ],
+    ids=["too large", "several members", "cut off"],
+)
+def test_a_long_gzip_body_is_left_as_soon_as_it_is_too_much(
+    server: Server,
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    error: type[Exception],
+    text: str,
+) -> None:
+    monkeypatch.setattr(body, "_AS_IT_COMES", 1 << 10)
+    monkeypatch.setattr(body, "LARGEST", MIB)
+    sent(server, content)
+    with pytest.raises(error, match=text):
+        names(connection)
+
+
+def test_all_bodies_that_are_on_their_way_share_one_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four reads side by side hold no more together than one of them may alone."""
+    monkeypatch.setattr(body, "LARGEST", 4 * MIB)
+    ceiling = body.Ceiling()
+    bodies = [Endless(3 * MIB) for _ in range(4)]
+    for first in bodies[:1]:
+        assert len(body.read(first, ceiling)) == 3 * MIB
+    ceiling.take(2 * MIB)  # another one is on its way
+    with pytest.raises(ClusterError, match="larger than 4 MiB"):
+        body.read(bodies[1], ceiling)
+    ceiling.give_back(2 * MIB)
+    assert len(body.read(bodies[2], ceiling)) == 3 * MIB
+
+
+def test_a_body_that_comes_for_ever_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body, "LONGEST", 0.0)
+    with pytest.raises(TimedOut, match="while reading body"):
+        body.read(Endless(3 * MIB))
+
+
+class Endless:
+    """An answer of so many blanks and a bracket."""
+
+    status, headers = 200, {"Content-Length": "1"}
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def read(self, most: int, *, decode_content: bool) -> bytes:
+        assert not decode_content
+        size = min(most, self._left)
+        self._left -= size
+        return b" " * size
+
+    def close(self) -> None:
+        pass

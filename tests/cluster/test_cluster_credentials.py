@@ -2,6 +2,7 @@ import base64
 import json
 import stat
 from pathlib import Path
+from time import monotonic
 
 import msgspec
 import pytest
@@ -252,3 +253,23 @@ def test_a_plugin_that_may_not_be_run(script):
     with pytest.raises(ConfigError) as caught:
         resolve(target({"exec": user}))
     assert caught.value.message == f"{GETTING}exec: fork/exec {command}: permission denied"
+
+
+def test_a_plugin_that_hangs_obeys_the_request_timeout(script):
+    began = monotonic()
+    with pytest.raises(ConfigError, match=r"was still running after 0\.5s") as caught:
+        Identity(plugged(script("sleep 60")), plugin_seconds=0.5).current()
+    assert monotonic() - began < 10 and "--request-timeout" in caught.value.hint
+
+
+def test_a_plugin_that_prints_without_end_is_left(script):
+    began = monotonic()
+    with pytest.raises(ConfigError, match="printed more than 1024 KiB"):
+        resolve(plugged(script("yes")))
+    assert monotonic() - began < 30
+
+
+def test_a_plugin_whose_child_keeps_the_output_open_has_answered(script):
+    began = monotonic()
+    assert resolve(plugged(script("sleep 60 & " + credential(token="t")))).authorization == "Bearer t"
+    assert monotonic() - began < 20

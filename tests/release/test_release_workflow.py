@@ -142,10 +142,45 @@ def test_rights_are_given_one_by_one(workflow: str):
     assert yaml.safe_load((WORKFLOWS / f"{workflow}.yml").read_text())["permissions"] == {"contents": "read"}
 
 
-def test_tools_are_pinned():
-    lines = [line for line in (names.ROOT / "release" / "tools.txt").read_text().splitlines() if line[0] != "#"]
+LOCKED = ("constraints.txt", *(f"release/{name}.txt" for name in ("runtime", "backend", "tools", "fleet", "uv")))
+_REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+==[0-9][0-9a-z.]*( ; [^\\]+)?((?: --hash=sha256:[0-9a-f]{64})+)")
+
+
+def requirements(name: str) -> list[str]:
+    """The requirements of a list, each on one line with its digests."""
+    text = "".join(line for line in (names.ROOT / name).read_text().splitlines(keepends=True) if line[0] != "#")
+    return [re.sub(r"\s*\\\n\s*", " ", line) for line in re.split(r"(?<!\\)\n", text.strip())]
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_every_requirement_has_a_version_and_digests(name: str):
+    lines = requirements(name)
     assert lines
-    assert [line for line in lines if not re.fullmatch(r"[a-z0-9-]+==[0-9.]+(; sys_platform == \"\w+\")?", line)] == []
+    assert [line[:80] for line in lines if not _REQUIREMENT.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("name", ["release/runtime.txt", "release/backend.txt", "release/fleet.txt"])
+def test_a_version_is_the_same_in_all_lists(name: str):
+    def versions(of: str) -> dict[str, set[str]]:
+        result: dict[str, set[str]] = {}
+        for line in requirements(of):
+            package, _, version = line.split(" ")[0].partition("==")
+            result.setdefault(package, set()).add(version)
+        return result
+
+    ours = versions("constraints.txt")
+    assert {package: found for package, found in versions(name).items() if found != ours.get(package, found)} == {}
+
+
+def test_nothing_is_installed_without_digests():
+    """Of every pip that we start: digests, or no dependency at all."""
+    places = [names.ROOT / place for place in ("action.yml", "Makefile", "scripts/venv", "release/environment.py")]
+    lines = [line for place in (*places, *WORKFLOWS.glob("*.yml")) for line in place.read_text().splitlines()]
+    installs = [
+        line.strip() for line in lines if re.search(r"\bpip\"?,? \"?install\b", line) and "pre-commit" not in line
+    ]
+    assert len(installs) >= 12
+    assert [line for line in installs if not re.search("--require-hashes|--no-deps|wheels", line)] == []
 
 
 def test_documents_name_files_that_exist():

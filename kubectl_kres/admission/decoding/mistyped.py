@@ -11,6 +11,8 @@ from kubectl_kres.admission.decoding.unknown_fields import table
 from kubectl_kres.model.kinds import BY_KIND, DEVICES
 
 _BITS = {"int32": 31, "int64": 63}
+#: Counts that may be percentages: what is no text is taken for an int32. Source: intstr.go UnmarshalJSON.
+_SHARES = ("maxSurge", "maxUnavailable")
 #: What kubectl lets a user write instead, in words of YAML.
 _WORDS = {"array": "list", "object": "map", "bool": "boolean"}
 
@@ -44,7 +46,7 @@ class ValuePlace(Struct, frozen=True):
 def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
     """What the server names in its 400, in the order that kubectl sends fields; None if every type fits.
 
-    Types with a decoder of their own (quantities, times, counts that may be percentages) are not looked at, and none of
+    Types with a decoder of their own (quantities, times) are not looked at, and none of
     a kind or version that is not in the table. A quantity that does not parse is told before. Source: sigs.k8s.io/json
     decode.go, which goes on after such a fault and reports the first.
     """
@@ -83,6 +85,8 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
             yield from _of_structs(result, inner, at)
         elif key in leaves:
             yield from _of_leaf(result, leaves[key], at)
+        elif key in _SHARES and struct.startswith("RollingUpdate") and type(result) is not str:
+            yield from _of_scalar(result, "int32", "int32", at)
 
 
 def _fault(at: ValuePlace, value: Any, go: str, wanted: str) -> Mistyped:

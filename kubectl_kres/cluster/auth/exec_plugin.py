@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from kubectl_kres.cluster.auth import plugin_process
 from kubectl_kres.cluster.kubeconfig import yaml_tree
 from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy, allow
 from kubectl_kres.cluster.kubeconfig.types import Exec
@@ -42,8 +43,10 @@ class _Credential(Struct, frozen=True, rename="camel"):
     status: Issued | None = None
 
 
-def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy) -> Issued:
+def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, seconds: float = 0.0) -> Issued:
     """The credentials that the plugin prints; ``cluster`` is told to it if it wants to know.
+
+    ``seconds``: what it may take; 0: any time, since it may ask the user to log in.
 
     Its error output goes to ours, so that it can ask the user to log in. Raises ConfigError if it is forbidden by the
     user's policy, missing, fails or answers with anything else than credentials of the version asked for: going on
@@ -65,20 +68,21 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy) ->
             raise failed(f"exec: fork/exec {plugin.command}: permission denied")
         raise failed(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
     try:
-        done = subprocess.run(
-            [command, *(plugin.args or ())],
-            stdin=None if interactive else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            env=environ,
-            check=False,
-        )
+        stdin = None if interactive else subprocess.DEVNULL
+        output, code = plugin_process.run([command, *(plugin.args or ())], environ, stdin, seconds)
+    except TimeoutError as error:
+        why = f"exec: executable {plugin.command} was still running after {seconds:g}s"
+        raise failed(why, "--request-timeout allows it more time") from error
+    except plugin_process.TooMuchOutput as error:
+        most = plugin_process.MOST_PRINTED >> 10
+        raise failed(f"exec: executable {plugin.command} printed more than {most} KiB") from error
     except OSError as error:
         raise failed(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error
     except ValueError as error:  # a NUL in an argument or a variable
         raise failed(f"exec: {command}: invalid argument") from error
-    if done.returncode:
-        raise failed(f"exec: executable {plugin.command} failed with exit code {done.returncode}", plugin.install_hint)
-    return _issued(done.stdout, plugin.api_version)
+    if code:
+        raise failed(f"exec: executable {plugin.command} failed with exit code {code}", plugin.install_hint)
+    return _issued(output, plugin.api_version)
 
 
 def failed(why: str, hint: str | None = "") -> ConfigError:

@@ -23,9 +23,12 @@ class Identity:
     token, password and certificate. Source: client-go transport bearerAuthRoundTripper, exec UpdateTransportConfig.
     """
 
-    def __init__(self, target: Target, now: Callable[[], float] = time.time) -> None:
-        """Raises ConfigError for what the kubeconfig promises and does not yield. No plugin runs yet."""
-        self._target, self._now = target, now
+    def __init__(self, target: Target, now: Callable[[], float] = time.time, *, plugin_seconds: float = 0.0) -> None:
+        """``plugin_seconds``: what a plugin may take; 0: any time.
+
+        Raises ConfigError for what the kubeconfig promises and does not yield. No plugin runs yet.
+        """
+        self._target, self._now, self._plugin_seconds = target, now, plugin_seconds
         self._fixed = credentials.fixed(target)
         self._file = target.user.token_file or ""
         given = self._fixed.authorization or self._fixed.certificate or self._file
@@ -65,7 +68,8 @@ class Identity:
         if self._plugin is None:
             return self._fixed
         target = self._target
-        answer = exec_plugin.run(self._plugin, target.user_name, credentials.told(target), target.policy)
+        told, seconds = credentials.told(target), self._plugin_seconds
+        answer = exec_plugin.run(self._plugin, target.user_name, told, target.policy, seconds)
         expires = answer.expiration_timestamp
         self._until = expires.timestamp() if expires else _FOREVER
         return credentials.issued(answer, self._fixed)

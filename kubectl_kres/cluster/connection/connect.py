@@ -79,7 +79,14 @@ def connect(
         *headers(target.user),
     ]
     timeout = options.request_timeout if options else 0.0
-    return Connection(target.server, Identity(target), dial, sent, request_timeout=timeout, trace=Trace(log, level))
+    return Connection(
+        target.server,
+        Identity(target, plugin_seconds=timeout),
+        dial,
+        sent,
+        request_timeout=timeout,
+        trace=Trace(log, level),
+    )
 
 
 def _agent() -> str:

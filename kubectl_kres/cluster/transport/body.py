@@ -36,15 +36,15 @@ _INCOMPLETE = "Error -5 "
 class Ceiling:
     """Bytes that are held of all bodies of a connection that are on their way. Threads may share it."""
 
-    def __init__(self, most: int = LARGEST) -> None:
-        self._most, self._held, self._lock = most, 0, Lock()
+    def __init__(self) -> None:
+        self._held, self._lock = 0, Lock()
 
     def take(self, size: int) -> None:
         """Raises ClusterError where that is more than the ceiling."""
         with self._lock:
             self._held += size
-            if self._held > self._most:
-                raise _too_large(self._most)
+            if self._held > LARGEST:
+                raise _too_large()
 
     def give_back(self, size: int) -> None:
         with self._lock:
@@ -88,25 +88,31 @@ def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
         response.close()
 
 
-def _pieces(response: Any, share: _Share) -> Iterator[bytes]:
-    """What comes, as it comes. Raises TimedOut, ClusterError."""
-    until = monotonic() + LONGEST
+def _pieces(response: Any) -> Iterator[bytes]:
+    """What comes, as it comes. Raises TimedOut, and ClusterError beyond the size of the largest body."""
+    until, size = monotonic() + LONGEST, 0
     for piece in iter(lambda: response.read(_PIECE, decode_content=False), b""):
-        share.take(len(piece))
+        size += len(piece)
+        if size > LARGEST:
+            raise _too_large()
         yield piece
         if monotonic() > until:
             raise errors.timed_out(reading=True)
 
 
 def _plain(response: Any, share: _Share) -> bytes:
-    content = b"".join(_pieces(response, share))
+    pieces = []
+    for piece in _pieces(response):
+        share.take(len(piece))
+        pieces.append(piece)
+    content = b"".join(pieces)
     _check_end(response, content)
     return content
 
 
 def _unpacked_body(response: Any, share: _Share) -> bytes:
     """The content of a body in gzip: at once if it is short, as it comes if not."""
-    coming, first, size = _pieces(response, share), [], 0
+    coming, first, size = _pieces(response), [], 0
     for piece in coming:
         first.append(piece)
         size += len(piece)
@@ -119,6 +125,8 @@ def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
     member, content, packed = zlib.decompressobj(zlib.MAX_WBITS | 16), io.BytesIO(), 0
     for piece in pieces:
         packed += len(piece)
+        if member.eof:
+            raise _not_gzip()
         try:
             more = member.decompress(piece)
         except zlib.error as error:
@@ -175,9 +183,9 @@ def _not_gzip() -> Unreachable:
     return Unreachable(f"{errors.UNABLE}the answer is not valid gzip")
 
 
-def _too_large(most: int = LARGEST) -> ClusterError:
+def _too_large() -> ClusterError:
     return ClusterError(
-        f"the server's answer is left: it is larger than {most >> 20} MiB",
+        f"the server's answer is left: it is larger than {LARGEST >> 20} MiB",
         hint="a smaller --chunk-size asks for less",
     )
 

@@ -118,6 +118,19 @@ COMMANDS["tui"] = tuple(
     for right in rights
 )
 
+#: Commands with ``-w``, which watches what it lists.
+WATCHED = ("explain", "quota", "qos", "overview", "timeline", "pools", "claims")
+COMMANDS.update(
+    (
+        name,
+        tuple(
+            right._replace(verbs=(*right.verbs, "watch")) if "list" in right.verbs and not right.names else right
+            for right in COMMANDS[name]
+        ),
+    )
+    for name in WATCHED
+)
+
 
 def rights(commands: Sequence[str]) -> tuple[Right, ...]:
     """What some commands read, each kind once; none: all commands that answer. Raises UsageError for an unknown one."""
