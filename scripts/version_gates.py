@@ -5,7 +5,8 @@
     scripts/version_gates.py ~/go/pkg/mod/k8s.io/kubernetes@v1.37.2 [an older tree to compare with]
 
 With one tree: each gate of ``GATES`` in ``kubectl_kres/admission/base/versions.py`` whose row differs from the source
-(exit code 1), then the gates that no rule mentions. With two trees: what the newer one changed, and whether a rule mentions the gate.
+(exit code 1), then the gates that no rule mentions. With two trees: what the newer one changed, and whether a rule
+mentions the gate.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write docs/versions.md: what each Kubernetes version changed.  Run it when ``admission/base/versions.py``, a function of
-CEL or a check of Pod Security changed.  With two versions it prints what lies between them:
+"""Write docs/versions.md: what each Kubernetes version changed.  Run it when ``admission/base/versions.py``, a
+function of CEL or a check of Pod Security changed.  With two versions it prints what lies between them:
 
     scripts/versions_doc.py 1.36 1.37
 """
@@ -20,8 +20,8 @@ HEAD = """\
 What each version changed in what is computed here, the newest first. A feature gate stands where its state changes: it
 exists, is on by default, can no longer be switched off, or is removed. `releasing.md` says how a version is added.
 
-This page is made by `scripts/versions_doc.py` from `kubectl_kres/admission/base/versions.py`, the functions of CEL and the
-checks of Pod Security. `scripts/versions_doc.py 1.36 1.37` prints what lies between two versions.
+This page is made by `scripts/versions_doc.py` from `kubectl_kres/admission/base/versions.py`, the functions of CEL and
+the checks of Pod Security. `scripts/versions_doc.py 1.36 1.37` prints what lies between two versions.
 """
 
 
