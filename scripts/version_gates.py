@@ -4,8 +4,9 @@
     (cd tests/controlplane/kubernetes && go mod download k8s.io/kubernetes k8s.io/apiserver)
     scripts/version_gates.py ~/go/pkg/mod/k8s.io/kubernetes@v1.37.2 [an older tree to compare with]
 
-With one tree: each gate of ``kubectl_kres/versions/gates.py`` whose row differs from the source (exit code 1), then the
-gates that no rule mentions. With two trees: what the newer one changed, and whether a rule mentions the gate.
+With one tree: each gate of ``GATES`` in ``kubectl_kres/admission/base/versions.py`` whose row differs from the source
+(exit code 1), then the gates that no rule mentions. With two trees: what the newer one changed, and whether a rule
+mentions the gate.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from kubectl_kres.versions.gates import GATES, Gate
+from kubectl_kres.admission.base.versions import GATES, Gate
 
 #: The files with tables of gates: of Kubernetes itself, and of the API server's library beside it.
 FILES = ("pkg/features/kube_features.go", "pkg/features/client_adapter.go")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write docs/versions.md: what each Kubernetes version changed, out of ``kubectl_kres/versions`` and what stands beside
-the rules.  Run it when one of them changed.  With two versions it prints what lies between them:
+"""Write docs/versions.md: what each Kubernetes version changed.  Run it when ``admission/base/versions.py``, a
+function of CEL or a check of Pod Security changed.  With two versions it prints what lies between them:
 
     scripts/versions_doc.py 1.36 1.37
 """
@@ -20,18 +20,17 @@ HEAD = """\
 What each version changed in what is computed here, the newest first. A feature gate stands where its state changes: it
 exists, is on by default, can no longer be switched off, or is removed. `releasing.md` says how a version is added.
 
-This page is made by `scripts/versions_doc.py` from `kubectl_kres/versions/`, the functions of CEL and the checks of Pod
-Security. `scripts/versions_doc.py 1.36 1.37` prints what lies between two versions.
+This page is made by `scripts/versions_doc.py` from `kubectl_kres/admission/base/versions.py`, the functions of CEL and
+the checks of Pod Security. `scripts/versions_doc.py 1.36 1.37` prints what lies between two versions.
 """
 
 
 def lines_of(minor: int) -> Iterator[str]:
     """What the version changed, a line of a list each."""
-    from kubectl_kres.cel.evaluation.environment import functions_of  # noqa: PLC0415 - the path is set by main
+    from kubectl_kres.admission.base.versions import CHANGES, GATES  # noqa: PLC0415 - the path is set by main
+    from kubectl_kres.cel.evaluation.environment import functions_of  # noqa: PLC0415
     from kubectl_kres.policies.pod_security.checks import CHECKS  # noqa: PLC0415
     from kubectl_kres.reports.policing.system import POLICIES  # noqa: PLC0415
-    from kubectl_kres.versions.changes import CHANGES  # noqa: PLC0415
-    from kubectl_kres.versions.gates import GATES  # noqa: PLC0415
 
     for change in CHANGES.values():
         if change.minor == minor:

@@ -17,6 +17,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.admission.decoding.gated_fields import without_gated
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
@@ -42,7 +43,6 @@ from kubectl_kres.policies.request import creation as creation_of
 from kubectl_kres.policies.resources import settled, with_draft
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 from kubectl_kres.provenance.journal import Entry
-from kubectl_kres.versions.changes import CHANGES
 
 if TYPE_CHECKING:
     from kubectl_kres.policies.mutating import Mutation, MutationRun

@@ -85,7 +85,8 @@ def _scale_of(whole: Raw | None) -> Raw | None:
     kept = {key: metadata[key] for key in _KEPT if metadata.get(key)}
     replicas = spec.get("replicas", 1)
     return {
-        "apiVersion": "autoscaling/v1", "kind": SCALE, "metadata": kept, "spec": {"replicas": replicas} if replicas else {},
+        "apiVersion": "autoscaling/v1", "kind": SCALE, "metadata": kept,
+        "spec": {"replicas": replicas} if replicas else {},
         "status": {"replicas": status.get("replicas", 0)},
     }  # fmt: skip
 

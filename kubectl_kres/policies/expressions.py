@@ -284,7 +284,7 @@ def names_of(
 
 def _request(request: Request, original: Request) -> dict[str, Any]:
     user = request.user
-    kinds = [{"group": one.group, "version": one.version, "kind": one.kind} for one in (request, original)]
+    kinds = [{"group": asked.group, "version": asked.version, "kind": asked.kind} for asked in (request, original)]
     if request.subresource == "scale":
         kinds = [{"group": "autoscaling", "version": "v1", "kind": SCALE}] * 2
     out: dict[str, Any] = {

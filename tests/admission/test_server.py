@@ -6,9 +6,8 @@ import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
 from kubectl_kres.admission.base.server import LimitedResource, Server
-from kubectl_kres.admission.base.versions import nearest
+from kubectl_kres.admission.base.versions import GATES, nearest
 from kubectl_kres.admission.pod.aggregate import of_pod
-from kubectl_kres.versions.gates import GATES
 
 BOUNDS = limit_range("bounds", {"max": {"cpu": "1"}})
 FULL = quota("full", {"pods": "0"})

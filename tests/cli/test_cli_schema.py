@@ -54,6 +54,8 @@ def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
 GOLDEN = Path(__file__).parents[1] / "golden"
 #: Pools and claims in every state.
 ESTATE = GOLDEN / "estate.yaml"
+#: What 1.37 answers otherwise.
+UPGRADE = GOLDEN / "upgrade.yaml"
 #: The fields that scripts may read.
 KEPT = GOLDEN / "schema.txt"
 
@@ -82,6 +84,7 @@ LINES = {
         "simulate --scale deploy/storefront=9 --delete deploy/none -n shop",
         "simulate --set quota/team:spec.hard.pods=3 -n shop",
     ],
+    "upgrade": ["simulate --kube-version 1.37", f"simulate --kube-version 1.37 -f {UPGRADE} --offline"],
     "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
     "summary": ["qos --summary"],
     "open": ["qos --open"],
@@ -99,7 +102,7 @@ def test_each_schema_is_tried():
 @pytest.mark.parametrize(("command", "text"), [(name, text) for name, texts in LINES.items() for text in texts])
 def test_a_document_fits_its_schema(kres: Kres, command: str, text: str):
     schema = json.loads(kres(f"schema {command}").out)
-    source = "" if command == "fleet" else " --demo"
+    source = "" if command == "fleet" or "--offline" in text else " --demo"
     found = json.loads(kres(f"{text}{source} -o json").out)
     assert found["items"]
     assert misfits(found, schema, schema["$defs"]) == []

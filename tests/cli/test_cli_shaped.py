@@ -26,7 +26,7 @@ def test_a_list(kres: Kres):
         ("quota --demo team -n checkout", "{.items[0].uses[?(@.name=='requests.memory')].hard}", "3Gi"),
         ("claims --demo -n ml-training", '{range .items[*]}{.subject.name}{"\\n"}{end}', "sweep\nnightly\n"),
         ("qos --demo deploy/checkout -n checkout", "{.kind} {.items[*].qos.name}", "Qos Burstable"),
-        ("version --client", "{.clientVersion.rules.newest}", "1.36"),
+        ("version --client", "{.clientVersion.rules.newest}", "1.37"),
     ],
 )
 def test_templates(kres: Kres, words: str, template: str, text: str):

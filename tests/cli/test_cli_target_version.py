@@ -10,10 +10,13 @@ from cli.apiserver import pod
 from cli.running import Kres
 
 from kubectl_kres.admission.base.server import LimitedResource, Server
-from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest
+from kubectl_kres.admission.base.versions import AREAS, NEWEST, OLDEST, nearest
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import described
 from kubectl_kres.errors import InputError
+
+#: What is said of a server beyond the rules.
+BEYOND = f"; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
 
 
 @pytest.mark.parametrize(
@@ -21,13 +24,13 @@ from kubectl_kres.errors import InputError
     [
         ("v1.33.2", (1, 33), ""),
         ("v1.27.0", OLDEST, ""),
-        ("v1.36.3-gke.1+x", NEWEST, ""),
+        ("v1.37.2-gke.1+x", NEWEST, ""),
         ("1.30+", (1, 30), ""),
-        ("v1.26.15", OLDEST, "Kubernetes 1.26 is older than the rules known here: those of 1.27 are used"),
-        ("v1.40.0", NEWEST, "Kubernetes 1.40 is newer than the rules known here: those of 1.36 are used"),
-        ("v2.0.0", NEWEST, "Kubernetes 2.0 is newer than the rules known here: those of 1.36 are used"),
-        ("", NEWEST, "the server's version is not known: the rules of Kubernetes 1.36 are used"),
-        ("latest", NEWEST, "the server's version is not known: the rules of Kubernetes 1.36 are used"),
+        ("v1.26.15", OLDEST, f"Kubernetes 1.26 is older than the rules known here: those of 1.27 are used{BEYOND}"),
+        ("v1.40.0", NEWEST, f"Kubernetes 1.40 is newer than the rules known here: those of 1.37 are used{BEYOND}"),
+        ("v2.0.0", NEWEST, f"Kubernetes 2.0 is newer than the rules known here: those of 1.37 are used{BEYOND}"),
+        ("", NEWEST, "the server's version is not known: the rules of Kubernetes 1.37 are used"),
+        ("latest", NEWEST, "the server's version is not known: the rules of Kubernetes 1.37 are used"),
     ],
 )
 def test_versions(said: str, used: tuple[int, int], assumed: str):

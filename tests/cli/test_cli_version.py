@@ -12,7 +12,7 @@ from cli.running import Kres
 
 from kubectl_kres import __version__
 
-CLIENT = f"Client Version: v{__version__}\nPython: {platform.python_version()}\nRules: Kubernetes 1.27 to 1.36\n"
+CLIENT = f"Client Version: v{__version__}\nPython: {platform.python_version()}\nRules: Kubernetes 1.27 to 1.37\n"
 
 
 def test_the_client_alone_asks_nobody(kres: Kres):
@@ -21,7 +21,7 @@ def test_the_client_alone_asks_nobody(kres: Kres):
     assert found == yaml.safe_load(kres("version --client -o yaml").out)
     assert found.keys() == {"clientVersion"}
     assert found["clientVersion"]["gitVersion"] == f"v{__version__}"
-    assert found["clientVersion"]["rules"] == {"oldest": "1.27", "newest": "1.36"}
+    assert found["clientVersion"]["rules"] == {"oldest": "1.27", "newest": "1.37"}
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_the_client_alone_asks_nobody(kres: Kres):
         (
             {"gitVersion": "v1.99.0"},
             "v1.99.0",
-            "1.36",
-            "1.99 is newer than the rules known here: those of 1.36 are used",
+            "1.37",
+            "1.99 is newer than the rules known here: those of 1.37 are used",
         ),
         ({"gitVersion": "v1.33.0\x1b[2J"}, "v1.33.0\ufffd[2J", "1.33", ""),
-        ({}, "unknown", "1.36", "the server's version is not known: the rules of Kubernetes 1.36 are used"),
+        ({}, "unknown", "1.37", "the server's version is not known: the rules of Kubernetes 1.37 are used"),
     ],
 )
 def test_the_server(kres: Kres, api, answer: dict[str, str], shown: str, rules: str, assumed: str):

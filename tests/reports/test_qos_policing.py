@@ -45,9 +45,9 @@ def test_limits_of_a_mutating_policy_decide_the_class() -> None:
     assert next_pod().qos.name == "BestEffort"
     quality = next_pod(*mutating(f"[{LIMITS}]"))
     assert quality.qos.name == "Guaranteed"
-    # Nothing that the manifest may say takes the limits away; the pod level hides them.
+    # Nothing that the manifest may say takes the limits away.
     ways = {way.name: [edit.path for edit in way.edits] for way in quality.reach}
-    assert ways == {"Burstable": ["spec.containers[0].resources.requests[cpu]"], "BestEffort": ["spec.resources"]}
+    assert ways == {"Burstable": ["spec.containers[0].resources.requests[cpu]"], "BestEffort": []}
 
 
 def test_an_injected_container_decides_the_class_and_is_not_in_the_manifest() -> None:

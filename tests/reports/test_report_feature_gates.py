@@ -44,10 +44,14 @@ def test_gates(spec: Any, server: Server, texts: list[tuple[str, str]]):
 
 
 def test_a_resize_hangs_on_more():
-    found = said(LEVEL | {"initContainers": [{"name": "i"}]}, Server(), resized=True)
+    found = said(LEVEL | {"initContainers": [{"name": "i"}]}, Server((1, 36)), resized=True)
     assert [text.split()[2] for text in found] == [
         "PodLevelResources",
-        "InPlacePodVerticalScaling",
         "InPlacePodLevelResourcesVerticalScaling",
         "InPlacePodVerticalScalingInitContainers",
     ]
+
+
+def test_a_gate_that_is_locked_is_no_supposition():
+    found = said(LEVEL | {"initContainers": [{"name": "i"}]}, Server((1, 37)), resized=True)
+    assert [text.split()[2] for text in found] == ["PodLevelResources", "InPlacePodLevelResourcesVerticalScaling"]

@@ -20,7 +20,7 @@ def asked(*containers: Any, policies: tuple[Any, ...] = (), server: Server | Non
     """The answer for the next pod of a Deployment."""
     template = {"template": {"spec": {"containers": list(containers), **spec}}}
     store = store_of(made("Deployment", "web", spec=template), *policies)
-    found = quality(store, subject("Deployment/web"), Ask(server or Server()))
+    found = quality(store, subject("Deployment/web"), Ask(server or Server((1, 36))))
     assert found is not None
     return found
 

@@ -38,7 +38,7 @@ def asked(
     raw: Any, sent: Any, *objects: Any, node: Any = NODE, server: Server | None = None, unread: tuple[str, ...] = ()
 ) -> Resize:
     store = store_of(raw, *(one for one in (node,) if one), *objects, unread=unread)
-    return resize(store, subject("Pod/p"), sent, Ask(server or Server()))
+    return resize(store, subject("Pod/p"), sent, Ask(server or Server((1, 36))))
 
 
 STORED = pod(box(requests=HALF, limits={"memory": "1Gi"}, resizePolicy=RESTART), box("log", requests={"cpu": "100m"}))
@@ -133,7 +133,7 @@ def test_the_pod_level_comes_first_and_reaches_containers_without_limits():
 
 
 def test_what_is_not_known_is_supposed_and_said():
-    found = asked(STORED, MORE, node=None, unread=("Node",))
+    found = asked(STORED, MORE, node=None, unread=("Node",), server=Server((1, 34)))
     assert found.verdict.allowed is True
     assert found.complete
     texts = [one.text for one in found.assumptions]

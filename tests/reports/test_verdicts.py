@@ -195,6 +195,7 @@ def test_each_word_can_be_as_far_as_seen(word: str):
         "blocked": (admitted, Needed(1, blocked=told(web(existing=0), failed("")).verdict.blocked)),
         "partly": (admitted, Needed(4, 2)),
         "depends-on-order": (structs.replace(refused, allowed=None), ITSELF),
+        "no-answer": (structs.replace(refused, reason="NoAnswer"), ITSELF),
     }
     verdict, needed = cases[word]
     seen = worded(verdict, (), needed)

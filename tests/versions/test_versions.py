@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.base.versions import NEWEST, OLDEST, beyond_rules
-from kubectl_kres.versions.changes import AREAS, CHANGES, changes_between
-from kubectl_kres.versions.gates import GATES
+from kubectl_kres.admission.base.versions import AREAS, CHANGES, GATES, NEWEST, OLDEST, beyond_rules, changes_between
 
 ROOT = Path(__file__).parents[2]
 SOURCE = "\n".join(

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.versions import NEWEST, Version
+from kubectl_kres.admission.base.versions import CHANGES, GATES, NEWEST, Version
 from kubectl_kres.model.policy import ScopedRequirement
-from kubectl_kres.versions.changes import CHANGES
-from kubectl_kres.versions.gates import GATES
 
 #: Gates that can no longer be switched off, from this minor version on.
 LOCKED: Mapping[str, int] = {name: gate.locked for name, gate in GATES.items() if gate.locked is not None}
@@ -28,7 +26,7 @@ class Server(Struct, frozen=True):
     """Version and configuration. Gates that are not named have the version's default.
 
     ``binary``: the version of the program where it emulates another one, which is ``version``. ``without``: changes of
-    ``kubectl_kres.versions`` that it is to do without, so that the cause of a difference can be found.
+    ``admission.base.versions`` that it is to do without, so that the cause of a difference can be found.
     """
 
     version: Version = NEWEST
@@ -48,7 +46,7 @@ class Server(Struct, frozen=True):
         return self.gates.get(gate, known.on is not None and minor >= known.on)
 
     def behaves(self, change: str) -> bool:
-        """Whether it does what ``CHANGES`` of ``kubectl_kres.versions`` names: by its gate, else by its version."""
+        """Whether it does what ``CHANGES`` of ``admission.base.versions`` names: by its gate, else by its version."""
         known = CHANGES[change]
         if change in self.without:
             return False

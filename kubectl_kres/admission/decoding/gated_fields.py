@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.raw import Raw, items, mapping, pointer, text
 
-#: Sources of a projected volume, and the change of ``kubectl_kres.versions`` without which the server drops them.
+#: Sources of a projected volume, and the change of ``admission.base.versions`` without which the server drops them.
 GATED_SOURCES: Mapping[str, str] = {
     "clusterTrustBundle": "volume/cluster-trust-bundle",
     "podCertificate": "volume/pod-certificate",

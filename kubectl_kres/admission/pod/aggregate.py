@@ -89,10 +89,14 @@ def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
     return largest
 
 
-def reported_sizes(status: PodStatus) -> dict[str, ContainerStatus]:
+def reported_sizes(pod_status: PodStatus) -> dict[str, ContainerStatus]:
     """By name the statuses of containers that say what the container has or was promised."""
-    statuses = (*(status.init_container_statuses or ()), *(status.container_statuses or ()))
-    return {one.name: one for one in statuses if one.resources is not None or one.allocated_resources is not None}
+    statuses = (*(pod_status.init_container_statuses or ()), *(pod_status.container_statuses or ()))
+    return {
+        status.name: status
+        for status in statuses
+        if status.resources is not None or status.allocated_resources is not None
+    }
 
 
 def _as_reported(draft: Draft, reported: Mapping[str, ContainerStatus], *, actual: bool, infeasible: bool) -> Draft:

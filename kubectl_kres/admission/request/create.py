@@ -20,7 +20,6 @@ from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
 from kubectl_kres.admission.request.workload import create_workload
-from kubectl_kres.admission.structure.autoscaler_structure import autoscaler_errors
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices
 from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
@@ -126,6 +125,8 @@ def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) 
 
 
 def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    from kubectl_kres.admission.structure.autoscaler_structure import autoscaler_errors  # noqa: PLC0415, rarely asked
+
     errors = [*autoscaler_errors(raw, server)]
     if errors:
         name = "HorizontalPodAutoscaler.autoscaling"

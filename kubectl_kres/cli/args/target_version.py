@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.server import LOCKED, LimitedResource, Server
-from kubectl_kres.admission.base.versions import binary, nearest, parse, shown
+from kubectl_kres.admission.base.versions import GATES, binary, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.versions.gates import GATES
 
 Form = TypeVar("Form")
 

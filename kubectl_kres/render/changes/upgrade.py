@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
-from kubectl_kres.versions.changes import CHANGES
 
 _TONES: dict[str, Tone] = {"refused": "bad", "admitted": "good"}
 _WORDS = {
@@ -27,8 +27,8 @@ def _lines(report: UpgradeReport, width: int, *, wide: bool) -> Iterator[Line]:
         _counted(report.quotas, "quota", "counts otherwise", "count otherwise"),
         _counted(report.policies, "policy", "decides otherwise", "decide otherwise", "policies"),
     ]
-    found = ", ".join(part for part in parts if part) or f"no other answer in {report.objects} objects"
-    yield from toned("", wrapped(f"from Kubernetes {report.before} to {report.after}: {found}", width, rest="  "))
+    summary = ", ".join(part for part in parts if part) or f"no other answer in {report.objects} objects"
+    yield from toned("", wrapped(f"from Kubernetes {report.before} to {report.after}: {summary}", width, rest="  "))
     for change in (*report.workloads, *report.quotas, *report.policies):
         yield []
         yield from _change(change, width)
@@ -45,10 +45,10 @@ def _lines(report: UpgradeReport, width: int, *, wide: bool) -> Iterator[Line]:
         yield from toned("quiet", wrapped(f"assumed: {note}", width, rest="  "))
 
 
-def _counted(changes: Sequence[UpgradeChange], one: str, verb: str, verbs: str, many: str = "") -> str:
+def _counted(changes: Sequence[UpgradeChange], noun: str, verb: str, verbs: str, many: str = "") -> str:
     if not changes:
         return ""
-    return f"1 {one} {verb}" if len(changes) == 1 else f"{len(changes)} {many or f'{one}s'} {verbs}"
+    return f"1 {noun} {verb}" if len(changes) == 1 else f"{len(changes)} {many or f'{noun}s'} {verbs}"
 
 
 def _change(change: UpgradeChange, width: int) -> Iterator[Line]:

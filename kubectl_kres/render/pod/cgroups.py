@@ -40,8 +40,8 @@ def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> I
         known.append(("oom_score_adj", str(cgroup.oom_score_adj), "of its processes"))
     elif cgroup.kind == "container":
         known.append(("oom_score_adj", "depends", "on the memory of the node"))
-    if cgroup.kind == "qos" and not cgroup.values:
-        known.append((shares, "depends", "on all such pods of the node"))
+    if cgroup.kind == "qos" and all(value.file != shares for value in cgroup.values):
+        known.insert(0, (shares, "depends", "on all such pods of the node"))
     heads = [max((size(row[column]) for row in known), default=0) for column in (0, 1)]
     for file, value, source in known:
         head = f"{indent}    {padded(file, heads[0])}  {padded(value, heads[1])}  "

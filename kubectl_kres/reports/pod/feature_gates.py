@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kubectl_kres.admission.base.server import LOCKED, Server
-from kubectl_kres.admission.base.versions import shown
+from kubectl_kres.admission.base.versions import GATES, shown
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.versions.gates import GATES
 
 #: Gate to the field that it is about, and what becomes of that without it.
 _WITHOUT: Mapping[str, tuple[str, str]] = {

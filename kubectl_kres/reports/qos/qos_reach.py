@@ -9,7 +9,7 @@ from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import of_containers
-from kubectl_kres.admission.pod.qos import CONSIDERED, class_of
+from kubectl_kres.admission.pod.qos import CONSIDERED, class_of, deciding
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
@@ -90,8 +90,12 @@ def _leveling(edits: Iterable[FieldEdit]) -> bool:
 
 def _slots(case: AdmittedPod) -> list[Slot]:
     """What the manifest can state amounts in, at its place there: what else admits may add containers anywhere."""
-    if case.draft.pod is not None:
+    if case.draft.pod is not None and case.draft.pod in deciding(case.draft):
         return [case.draft.pod]
+    return _container_slots(case)
+
+
+def _container_slots(case: AdmittedPod) -> list[Slot]:
     slots = {slot.name: slot for slot in (*case.draft.containers, *case.draft.inits)}
     lists = (("containers", case.pod.spec.containers), ("initContainers", case.pod.spec.init_containers))
     return [
@@ -181,10 +185,13 @@ def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
 
 def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
     """Nothing written; where LimitRanges fill that in, a pod-level stanza without values, which hides it."""
-    puts = [
-        ManifestEdit(slot.path, side, resource) for slot in _slots(case) for side in SIDES for resource in CONSIDERED
-    ]
+    slots = _slots(case)
+    puts = [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]
     yield puts
+    if case.draft.pod in slots and case.server.behaves("qos/empty-pod-level"):
+        # What is left of the pod level hides nothing: the containers decide.
+        slots = [*slots, *_container_slots(case)]
+        yield [ManifestEdit(slot.path, side, resource) for slot in slots for side in SIDES for resource in CONSIDERED]
     if case.draft.pod is None and case.server.on("PodLevelResources") and _refusal(case, "BestEffort", puts) is None:
         yield [ManifestEdit("spec", "", empty=True)]
 

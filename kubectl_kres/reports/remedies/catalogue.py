@@ -65,6 +65,7 @@ BY_HAND: Mapping[str, str] = {
     "namespace/immortal": "the namespaces default, kube-system and kube-public are never deleted",
     "pod-security/label": "write privileged, baseline or restricted at the label that the message names",
     "policy/invalid": _OBJECT,
+    "validation/autoscaler": _STRUCTURE,
 }
 
 #: Rules that set, sum up or suppose something, and refuse nothing.
