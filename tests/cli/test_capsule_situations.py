@@ -1,4 +1,4 @@
-"""Situations that people reported of Capsule: rules of a Tenant, quotas over namespaces, quotas of a Tenant, migration."""
+"""Situations that people reported of Capsule: rules and quotas of a Tenant, quotas over namespaces, migration."""
 
 from __future__ import annotations
 
@@ -142,14 +142,14 @@ def test_shared_quota_refuses_wherever_quotas_are_asked(kres: Kres, file: Callab
     )
     snapshot = _snapshot(kres, file, tmp_path, *objects)
     said = (
-        'resource exceeds GlobalResourceQuota "bakery-all": requests.cpu (requested=500m, current=1900m, projected=2400m, '
-        "hard=2, exceededBy=400m)"
+        'resource exceeds GlobalResourceQuota "bakery-all": requests.cpu (requested=500m, current=1900m, '
+        "projected=2400m, hard=2, exceededBy=400m)"
     )
     explained = kres(f"explain deploy/loaf -n oven --snapshot {snapshot}").out
     assert said in explained
     assert "raise requests.cpu of GlobalResourceQuota/bakery-all to 2400m" in explained
-    patch = """kubectl patch globalresourcequota bakery-all --type merge -p '{"spec":{"quota":{"hard":{"requests.cpu":"2400m"}}}}'"""
-    assert patch in explained
+    assert "kubectl patch globalresourcequota bakery-all --type merge -p" in explained
+    assert """'{"spec":{"quota":{"hard":{"requests.cpu":"2400m"}}}}'""" in explained
     assert "refused" in kres(f"explain deploy -n oven --snapshot {snapshot}").out
     assert "no such pod fits" in kres(f"quota --fit deploy/loaf -n oven --snapshot {snapshot}").out
     assert "Deployment/loaf" in kres(f"quota --denied -n oven --snapshot {snapshot}").out
@@ -266,7 +266,8 @@ def _snapshot(kres: Kres, file: Callable[..., str], tmp_path: Any, *objects: dic
     needs = [{"need": {"kind": kind}, "coverage": {"state": "read"}} for kind in sorted({*kinds, *_EMPTY})]
     head = {
         "kres": "snapshot", "format": 1, "version": "0.1.0", "origin": "test", "time": "2026-11-26T10:00:00Z",
-        "server": "v1.36.3", "context": "test", "coverage": needs, "counts": {kind: len(by_kind[kind]) for kind in kinds},
+        "server": "v1.36.3", "context": "test", "coverage": needs,
+        "counts": {kind: len(by_kind[kind]) for kind in kinds},
     }  # fmt: skip
     lines = [_json(head), *(_json({"kind": kind, "items": by_kind[kind]}) for kind in kinds)]
     text = ("\n".join(lines) + "\n").encode()

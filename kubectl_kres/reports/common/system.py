@@ -256,7 +256,7 @@ class System:
         return ()
 
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it supposed of that.
+        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it assumed about it.
 
         Called again only where objects of ``policy_kinds`` have changed.
         """

@@ -42,7 +42,7 @@ def version_of(store: Store) -> Version | None:
 
 
 def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
-    """Return the policies with what Capsule enforces, and what was supposed of that."""
+    """Return the policies with what Capsule enforces, and what was assumed about it."""
     rules, version = _rules(store, namespace), version_of(store)
     assumed = list(rules.assumptions)
     if rules.rules:
