@@ -89,7 +89,7 @@ class Capsule(System):
             return ()
         from kubectl_kres.reports.capsule.common.tenancy_needs import tenancy_needs
 
-        return tenancy_needs(store, namespace)
+        return tenancy_needs(store, namespace, decided=bears(store, namespace))
 
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
         if not bears(store, namespace):
