@@ -19,7 +19,8 @@ _UNREAD = frozenset({"denied", "failed"})
 def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Need]:
     """Yield the reads of what is enforced in a namespace (empty: in any) where Capsule is.
 
-    ``decided``: something of it was read, so that the version matters. The labels of the namespace decide which rules of a Tenant apply: where they are not known the RuleStatus tells.
+    ``decided``: something of it was read, so that the version matters. The labels of the namespace decide which rules
+    of a Tenant apply: where they are not known the RuleStatus tells.
     """
     tenant = tenant_name(store.get("Namespace", namespace) if namespace else None)
     own = Need("Tenant", name=tenant, required=False)
