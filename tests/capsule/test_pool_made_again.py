@@ -24,6 +24,7 @@ def test_pool_made_again_has_a_uid_of_its_own_in_claims_and_quotas() -> None:
     )
     for ended in worlds(*events, pool("green", HARD, uid=old), Wait()):
         uid = ended.pools["green"].metadata.uid
+        assert uid != old
         quota = ended.quotas["a", quota_name("green")]
         assert [owner.uid for owner in quota.metadata.owner_references or ()] == [uid]
         assert [reference.pool.uid for one in ended.claims.values() if (reference := one.status).pool] == [uid]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Record what Capsule's webhooks answer, with a real kube-apiserver before them: see README.md beside this file."""
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "controlplane"))
 sys.path.insert(0, str(HERE))
 
-import build
-import yaml
-from controlplane import BASIC_CONTROLLERS, HOST, ControlPlane, free_port
-from worlds import World, worlds
+import build  # noqa: E402, the path is set above
+import yaml  # noqa: E402
+from controlplane import BASIC_CONTROLLERS, HOST, ControlPlane, free_port  # noqa: E402
+from worlds import World, worlds  # noqa: E402
 
 MODULE = "github.com/projectcapsule/capsule@v0.14.0"
 OUT = HERE / "recorded.json"
@@ -89,10 +88,8 @@ def install(plane: ControlPlane, source: Path) -> None:
             {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value},
         )  # fmt: skip
     namespace(plane, "capsule-system", {}, None)
-    sent(
-        plane, "POST", f"{GROUP}/capsuleconfigurations",
-        {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "CapsuleConfiguration", "metadata": {"name": "default"}, "spec": {}},
-    )  # fmt: skip
+    default = {"kind": "CapsuleConfiguration", "metadata": {"name": "default"}, "spec": {}}
+    sent(plane, "POST", f"{GROUP}/capsuleconfigurations", {"apiVersion": "capsule.clastix.io/v1beta2", **default})
 
 
 @contextmanager
@@ -106,7 +103,7 @@ def serving(plane: ControlPlane, binary: Path) -> Iterator[None]:
         "SERVICE_ACCOUNT": "capsule",
     }
     with (
-        open(plane.folder / "recorder.log", "wb") as log,
+        (plane.folder / "recorder.log").open("wb") as log,
         subprocess.Popen(
             [str(binary), str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment
         ) as process,

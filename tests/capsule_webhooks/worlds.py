@@ -1,8 +1,8 @@
-"""The worlds that are recorded: rules of a Tenant, GlobalResourceQuotas, LimitRanges and quotas, and a pod that is sent.
+"""The worlds that are recorded: rules of a Tenant, GlobalResourceQuotas, LimitRanges, quotas, and a pod that is sent.
 
 A world is a mapping: ``rules`` (of the Tenant), ``labels`` (of the namespace), ``ranges`` (specs of LimitRanges),
-``quotas`` (specs of ResourceQuotas), ``global`` (specs of GlobalResourceQuotas), ``used`` (pods that run elsewhere in the
-Tenant), ``here`` (pods that run in the namespace), ``pod`` (the spec that is sent).
+``quotas`` (specs of ResourceQuotas), ``global`` (specs of GlobalResourceQuotas), ``used`` (pods that run elsewhere in
+the Tenant), ``here`` (pods that run in the namespace), ``pod`` (the spec that is sent).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def qos(*classes: str, action: str = "deny", **more: Any) -> dict[str, Any]:
     return {"enforce": {"action": action, "workloads": {"qosClasses": list(classes)}}, **more}
 
 
-C, I, P = "pod/containers", "pod/initcontainers", "pod"
+C, INIT, P = "pod/containers", "pod/initcontainers", "pod"
 BARE, BOTH = res(), res({"cpu": "100m", "memory": "64Mi"}, {"cpu": "500m", "memory": "256Mi"})
 RANGE = {
     "limits": [{"type": "Container", "default": {"cpu": "300m", "memory": "128Mi"}, "defaultRequest": {"cpu": "50m"}}]
@@ -194,7 +194,7 @@ def by_rules() -> Iterator[tuple[str, World]]:
         yield f"pod-ratio-{name}", {"rules": [rule(None, {"cpu": ("Ratio", "1.5")}, targets=[P])], "pod": sent}
         yield (
             f"init-only-{name}",
-            {"rules": [rule({"cpu": ("Default", "10m")}, {"cpu": "MatchRequest"}, targets=[I])], "pod": sent},
+            {"rules": [rule({"cpu": ("Default", "10m")}, {"cpu": "MatchRequest"}, targets=[INIT])], "pod": sent},
         )
     yield (
         "everywhere-storage",
@@ -533,7 +533,7 @@ def at_random(seed: int, count: int) -> Iterator[tuple[str, World]]:
 def _rule(draw: random.Random) -> dict[str, Any]:
     if draw.random() < 0.15:
         return qos(*draw.sample(("Guaranteed", "Burstable", "BestEffort"), draw.randint(1, 2)), action=_action(draw))
-    targets = draw.sample((C, I, P), draw.randint(0, 3))
+    targets = draw.sample((C, INIT, P), draw.randint(0, 3))
     names = RESOURCES[:2] if P in targets else RESOURCES
     requests = {name: _request(draw, name) for name in draw.sample(names, draw.randint(0, 2))}
     limits = {name: _limit(draw, name) for name in draw.sample(names, draw.randint(0 if requests else 1, 2))}
@@ -556,7 +556,8 @@ def _request(draw: random.Random, name: str) -> Any:
 
 def _limit(draw: random.Random, name: str) -> Any:
     return draw.choice((
-        "Preserve", "Remove", "MatchRequest", "MatchRequest", ("Default", AMOUNTS[name][-2]), ("Ratio", "2"), ("Ratio", "1.25"),
+        "Preserve", "Remove", "MatchRequest", "MatchRequest", ("Default", AMOUNTS[name][-2]), ("Ratio", "2"),
+        ("Ratio", "1.25"),
     ))  # fmt: skip
 
 

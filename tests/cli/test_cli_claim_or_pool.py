@@ -13,6 +13,8 @@ from cli.running import Kres
 GOLDEN = Path(__file__).parents[1] / "golden"
 ESTATE = GOLDEN / "estate.yaml"
 CHECKOUT = GOLDEN / "checkout-pool.yaml"
+#: What tells Capsule's version.
+DEFINITION = "tenants.capsule.clastix.io"
 
 
 @pytest.fixture
@@ -34,9 +36,12 @@ def plurals(api: Any) -> list[str]:
         ("claims -n solar-prod", ["resourcepoolclaims", "resourcepoolclaims", "resourcepools"]),
         ("claims -A", ["resourcepoolclaims", "resourcepools"]),
         ("claims -n rain", ["resourcepoolclaims", "resourcepools"]),
-        ("pools", ["namespaces", "resourcepoolclaims", "resourcepools", "resourcequotas"]),
-        ("claims web -n solar-prod", ["capsule-pool-green", "resourcepoolclaims", "resourcepools", "web"]),
-        ("explain claim/late -n solar-prod", ["capsule-pool-green", "late", "resourcepoolclaims", "resourcepools"]),
+        ("pools", ["namespaces", "resourcepoolclaims", "resourcepools", "resourcequotas", DEFINITION]),
+        ("claims web -n solar-prod", ["capsule-pool-green", "resourcepoolclaims", "resourcepools", DEFINITION, "web"]),
+        (
+            "explain claim/late -n solar-prod",
+            ["capsule-pool-green", "late", "resourcepoolclaims", "resourcepools", DEFINITION],
+        ),
     ],
 )
 def test_only_what_is_needed_is_read(kres: Kres, estate: Any, text: str, reads: list[str]):

@@ -33,13 +33,13 @@ def created(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:
 
 
 def _new_uid(world: PoolWorld, pool: ResourcePool) -> str:
-    """Return a uid that nothing refers to: the server gives each pool one of its own, also under a name of before."""
-    claims, name = world.claims.values(), pool.metadata.name
-    owned = (item.metadata for items in (claims, world.quotas.values()) for item in items)
-    taken = {claim.status.pool.uid for claim in claims if claim.status.pool is not None}
-    taken |= {owner.uid for metadata in owned for owner in metadata.owner_references or ()}
-    candidates = (pool.metadata.uid, name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
-    return next(uid for uid in candidates if uid and uid not in taken)
+    """Return the uid of a new pool: the server gives it one of its own, also under the name of one that is gone."""
+    uid, count = pool.metadata.uid or pool.metadata.name, 2
+    if uid not in world.ended:
+        return pool.metadata.uid
+    while f"{uid}#{count}" in world.ended:
+        count += 1
+    return f"{uid}#{count}"
 
 
 def updated(world: PoolWorld, old: ResourcePool, new: ResourcePool) -> tuple[WorldOutcome, ...]:

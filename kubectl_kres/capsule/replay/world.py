@@ -21,7 +21,7 @@ class PoolWorld(Struct, frozen=True):
 
     objects: by namespace what quotas count there (pods, claims on storage, services, ...). Of a namespace that is not
     in it they are not known: its quotas keep the use that they have, and a resource new to them counts as unused.
-    server: whose quotas these are.
+    server: whose quotas these are. ended: uids of pools that are gone.
     """
 
     namespaces: Mapping[str, Namespace] = {}
@@ -30,6 +30,7 @@ class PoolWorld(Struct, frozen=True):
     quotas: Mapping[ClaimKey, ResourceQuota] = {}
     objects: Mapping[str, tuple[Any, ...]] = {}
     server: Server = Server()
+    ended: frozenset[str] = frozenset()
 
 
 def world_of(
@@ -80,7 +81,9 @@ def without_quotas(world: PoolWorld, gone: Iterable[ClaimKey]) -> PoolWorld:
 
 
 def without_pool(world: PoolWorld, name: str) -> PoolWorld:
-    return structs.replace(world, pools=dropped(world.pools, name))
+    """The world in which the pool is gone; no other one gets its uid."""
+    uids = {world.pools[name].metadata.uid} if name in world.pools else set()
+    return structs.replace(world, pools=dropped(world.pools, name), ended=world.ended | uids)
 
 
 def dropped(mapping: Mapping[K, V], *keys: K) -> dict[K, V]:

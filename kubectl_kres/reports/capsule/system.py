@@ -25,6 +25,11 @@ _DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "Custom
 _OF_TENANTS = ("Tenant", "RuleStatus", "CustomResourceDefinition")
 #: What names of webhooks of Capsule end in.
 _HOOKS = (".projectcapsule.dev", ".capsule.clastix.io")
+#: Its webhooks whose answers about pods are computed.
+_COMPUTED = frozenset({
+    "generic.rules.mutating.projectcapsule.dev", "generic.rules.validating.projectcapsule.dev",
+    "calculation.global-resource-quotas.validating.projectcapsule.dev",
+})  # fmt: skip
 _QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
 _OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
@@ -89,7 +94,10 @@ class Capsule(System):
             return ()
         from kubectl_kres.reports.capsule.common.tenancy_needs import tenancy_needs
 
-        return tenancy_needs(store, namespace)
+        return tenancy_needs(store, namespace, decided=bears(store, namespace))
+
+    def computed_webhooks(self, store: Store, namespace: str) -> frozenset[str]:
+        return _COMPUTED if bears(store, namespace) else frozenset()
 
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
         if not bears(store, namespace):

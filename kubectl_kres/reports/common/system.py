@@ -265,8 +265,12 @@ class System:
         """The reads of what ``extend_policies`` looks at, where something says that there is any."""
         return ()
 
+    def computed_webhooks(self, store: Store, namespace: str) -> frozenset[str]:
+        """Return the names of webhooks whose answers ``extend_policies`` computes for the namespace."""
+        return frozenset()
+
     def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
-        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it supposed of that.
+        """Return the ``Policies`` of a namespace with what it enforces on pods, and what it assumed about it.
 
         Called again only where objects of ``policy_kinds`` have changed.
         """

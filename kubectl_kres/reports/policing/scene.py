@@ -23,6 +23,7 @@ from kubectl_kres.policies.world import PolicyObjects, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.policing.system import DECIDING, WEBHOOKS
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.parameters import parameters
@@ -70,7 +71,8 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, Plu
 def scene_of(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
     result = _found.setdefault(store, {})
-    revision = (*store.revision(*_KINDS), store.origin.version)
+    deciding = (kind for system in systems() for kind in system.policy_kinds)
+    revision = (*store.revision(*_KINDS, *deciding), store.origin.version)
     last = result.get(namespace)
     if last is None or last[:2] != (revision, server):
         last = result[namespace] = (revision, server, _scene(store, namespace, server))
@@ -94,8 +96,13 @@ def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None
         most=MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
+    computed = frozenset(name for system in systems() for name in system.computed_webhooks(store, namespace))
     webhooks = tuple(
-        (item.metadata.name, kind == WEBHOOKS[0], tuple(on_wire(hook) for hook in item.webhooks or ()))
+        (
+            item.metadata.name,
+            kind == WEBHOOKS[0],
+            tuple(on_wire(hook) for hook in item.webhooks or () if hook.name not in computed),
+        )
         for kind in WEBHOOKS
         for item in store.all(kind)
     )

@@ -17,6 +17,7 @@ from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.claim_state import HELD, WAITING, Standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import STAYS, beyond_quota
+from kubectl_kres.reports.capsule.common.tenancy import version_remarks
 from kubectl_kres.reports.capsule.common.unseen import is_whole, unseen_of_claim
 from kubectl_kres.reports.capsule.unblock.options import ways
 from kubectl_kres.reports.common.explanation import LastEdit
@@ -39,6 +40,7 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     return structs.replace(
         report,
         place=place,
+        notes=(*report.notes, *version_remarks(scene.store, "pools")),
         ways=ways(scene, claim, standing),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
         may=()

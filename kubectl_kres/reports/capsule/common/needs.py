@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.model.capsule import POOL_LABEL, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.reports.capsule.common.claim_state import HELD, WAITING, standing
+from kubectl_kres.reports.capsule.common.tenancy_needs import DEFINITION
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -41,7 +42,7 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
 
 def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
     """For one claim: the claims beside it, pools, its managed quota, and who else is in the queue."""
-    wanted = [Need("ResourcePoolClaim", space, name), ALL_POOLS]
+    wanted = [Need("ResourcePoolClaim", space, name), ALL_POOLS, DEFINITION]
     claim: ResourcePoolClaim | None = store.get("ResourcePoolClaim", name, space)
     if claim is None:
         return tuple(wanted)
@@ -85,7 +86,7 @@ def _others(store: Store, pool: str) -> Iterator[Need]:
 
 def pools_needs(store: Store) -> tuple[Need, ...]:
     """For all pools."""
-    wanted = [Need("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES]
+    wanted = [Need("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
     for resource_pool in store.all("ResourcePool"):
         wanted += _others(store, resource_pool.metadata.name)
     return tuple(dict.fromkeys(wanted))
@@ -93,7 +94,7 @@ def pools_needs(store: Store) -> tuple[Need, ...]:
 
 def pool_needs(store: Store, name: str) -> tuple[Need, ...]:
     """For one pool; the others only show where they overlap with it."""
-    wanted = [Need("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES]
+    wanted = [Need("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
     return tuple(dict.fromkeys([*wanted, *_others(store, name)]))
 
 

@@ -12,7 +12,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, parse_global_quota
 from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
 from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
-from kubectl_kres.capsule.versions import SETS_ONLY, Version, parse_version, remarks
+from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
 from kubectl_kres.model.capsule import GlobalResourceQuota, RuleStatus, Tenant, tenant_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import Namespace
@@ -41,8 +41,14 @@ def version_of(store: Store) -> Version | None:
     return None
 
 
+def version_remarks(store: Store, area: Area) -> tuple[str, ...]:
+    """Return what the version that was read may do otherwise in an area; none where it is not known."""
+    version = version_of(store)
+    return () if version is None else tuple(remarks(version, area))
+
+
 def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
-    """Return the policies with what Capsule enforces, and what was supposed of that."""
+    """Return the policies with what Capsule enforces, and what was assumed about it."""
     rules, version = _rules(store, namespace), version_of(store)
     assumed = list(rules.assumptions)
     if rules.rules:

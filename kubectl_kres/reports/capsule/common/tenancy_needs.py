@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.capsule import GROUP, tenant_name
-from kubectl_kres.reports.capsule.system import bears
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -17,10 +16,11 @@ DEPLOYMENT = Need("Deployment", "capsule-system", required=False)
 _UNREAD = frozenset({"denied", "failed"})
 
 
-def tenancy_needs(store: Store, namespace: str) -> Iterator[Need]:
+def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Need]:
     """Yield the reads of what is enforced in a namespace (empty: in any) where Capsule is.
 
-    The labels of the namespace decide which rules of a Tenant apply: where they are not known the RuleStatus tells.
+    ``decided``: something of it was read, so that the version matters. The labels of the namespace decide which rules
+    of a Tenant apply: where they are not known the RuleStatus tells.
     """
     tenant = tenant_name(store.get("Namespace", namespace) if namespace else None)
     own = Need("Tenant", name=tenant, required=False)
@@ -29,7 +29,7 @@ def tenancy_needs(store: Store, namespace: str) -> Iterator[Need]:
     if not tenant or store.covered(own).state in _UNREAD:
         yield Need("RuleStatus", namespace, required=False)
     yield Need("GlobalResourceQuota", required=False)
-    if namespace and bears(store, namespace):
+    if namespace and decided:
         yield DEFINITION
         if store.covered(DEFINITION).state in _UNREAD:
             yield DEPLOYMENT

@@ -14,6 +14,7 @@ from kubectl_kres.reports.capsule.claim.claim_notes import unwritable
 from kubectl_kres.reports.capsule.common.amount_lists import faults, parsed, plain, sentence, shown
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import STAYS, beyond_quota, held
+from kubectl_kres.reports.capsule.common.tenancy import version_remarks
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
@@ -35,6 +36,7 @@ def warnings_of(scene: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
         *_overlaps(scene, pool),
         *_unservable(scene, pool),
         *_unlimited(scene, pool),
+        *version_remarks(scene.store, "pools"),
     )
 
 
