@@ -25,6 +25,7 @@ from kubectl_kres.reports.tekton.concurrent_tasks import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import ENDED, Judgement, judged, of_tasks
+from kubectl_kres.reports.tekton.remedy import kept_elsewhere
 from kubectl_kres.reports.tekton.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.reports.tekton.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
@@ -102,6 +103,8 @@ def _judged(
         return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
     verdict, remedy = judged(problems, result.plan.cycle, tasks)
+    if world.config.by_operator:
+        remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
     open_tasks = [task.name for task in tasks if task.state not in ENDED]
     lacking = without_pod(result.assistants, open_tasks)
     if not lacking or problems or result.plan.cycle:
@@ -130,6 +133,8 @@ def _worded(refusal: ClaimRefusal) -> Refusal | None:
 
 def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
     verdict, remedy = judged(refusals, (), ())
+    if tekton_world(store, subject.ref.namespace, ask).config.by_operator:
+        remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
     unseen, where = _unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,

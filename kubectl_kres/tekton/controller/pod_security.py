@@ -69,8 +69,8 @@ def secured_pod(
             return _container(name, step_context(steps[number], spec.step_template))
         if role == "sidecar":
             return {**_container(name, sidecars[number].security_context), "ports": sidecars[number].ports or []}
-        scripts = [part.script for part in (*steps, *sidecars)] if name == "place-scripts" else []
-        return _container(name, added_context(pod, flags, scripts))
+        scripts = [*(step.script for step in steps), *(sidecar.script for sidecar in sidecars)]
+        return _container(name, added_context(pod, flags, scripts if name == "place-scripts" else ()))
 
     unknown = tuple(
         place.name

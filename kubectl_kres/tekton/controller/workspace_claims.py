@@ -136,7 +136,7 @@ def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Serv
             continue
         try:
             own = msgspec.structs.replace(policies, quotas=quotas)
-            outcomes = admit_claim(claim.claim, own, server, faults=claim_errors(claim.spec, server))
+            outcomes = admit_claim(claim.claim, own, server, faults=(*claim_errors(claim.spec, server),))
             costs = tuple(charges(claim_request(classed(claim.claim, policies), server), quotas))
         except Unparsable as error:
             refusal = unparsable("PersistentVolumeClaim", "v1", error.error.message, error.path, error.error.text)
