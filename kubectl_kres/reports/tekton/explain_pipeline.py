@@ -13,10 +13,11 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Explanation, Unseen, unread
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.remedy import Remedy, SetConfig
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
+from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.tekton.admitted_remedies import released
 from kubectl_kres.reports.tekton.assistants import assistant_remedies, assistant_verdict, without_pod
@@ -103,6 +104,7 @@ def _judged(
         return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
     verdict, remedy = judged(problems, result.plan.cycle, tasks)
+    remedy = tuple(_with_commands(store, way) for way in remedy)
     if world.config.by_operator:
         remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
     open_tasks = [task.name for task in tasks if task.state not in ENDED]
@@ -115,6 +117,12 @@ def _judged(
         return beside, ways
     both = [_joined(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
+
+
+def _with_commands(store: Store, way: Remedy) -> Remedy:
+    """The edits of several tasks with the lines that make those of Tekton's configuration."""
+    own = [edit for edit in way.edits if isinstance(edit, SetConfig)]
+    return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
 
 
 def _joined(first: Remedy, second: Remedy) -> Remedy:
