@@ -161,8 +161,15 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
     failed = [
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
-    ways = of_tasks([(name, explanation) for name, explanation in failed if explanation.verdict.allowed is not True])
+    ways = of_tasks([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
     return tuple(structs.replace(way, text=f"{way.text}; {anew}") for way in ways) or told((anew,))
+
+
+def _fails_again(explanation: Explanation) -> bool:
+    """Whether a new run of a task would be refused, or one of its containers be killed again."""
+    part = explanation.tekton
+    killed = part is not None and any(killed.again for killed in part.killed)
+    return explanation.verdict.allowed is not True or killed
 
 
 def _failure(run: PipelineRun) -> str | None:
