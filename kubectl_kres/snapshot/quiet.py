@@ -53,7 +53,9 @@ def claim_template(template: Any) -> Any:
 
 
 def _host_ports(ports: Any) -> Any:
-    return ports and [{"hostPort": port["hostPort"]} for port in ports if "hostPort" in port]
+    if not isinstance(ports, list):
+        return None
+    return [{"hostPort": port["hostPort"]} for port in ports if isinstance(port, Mapping) and "hostPort" in port]
 
 
 #: Fields that are kept in part.

@@ -124,8 +124,8 @@ def test_what_tekton_adds_is_given_values_by_a_limitrange():
     found = told("TaskRun/r", counted("q", limits_cpu="9"), built, run("r"))
     assert advised(found) == (
         (
-            "give prepare cpu 100m in default-container-resource-requirements of ConfigMap config-defaults, for the runs "
-            "of all namespaces"
+            "give prepare cpu 100m in default-container-resource-requirements of ConfigMap config-defaults, for "
+            "the runs of all namespaces"
         ),
         "create LimitRange container-defaults with default.cpu 100m per Container",
     )

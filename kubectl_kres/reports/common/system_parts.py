@@ -77,6 +77,7 @@ class TektonPart(Record, frozen=True):
     unknown. ``held``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is taken
     out. ``killed``: containers of the run's pod that were killed for memory. ``outweighed``: where the containers that
     Tekton adds decide what is refused. ``throttled``: limits of cpu that Tekton itself gives containers that it adds.
+    ``by_operator``: the Tekton Operator keeps Tekton's configuration.
     """
 
     task: Source | None = None
@@ -97,6 +98,7 @@ class TektonPart(Record, frozen=True):
     killed: tuple[KilledContainer, ...] = ()
     outweighed: tuple[Outweighed, ...] = ()
     throttled: Mapping[str, str] = {}
+    by_operator: bool = False
 
     @property
     def failed(self) -> bool:

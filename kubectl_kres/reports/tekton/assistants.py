@@ -1,4 +1,4 @@
-"""Affinity assistants that get no pod: what that means for the run, and what lets them in."""
+"""Affinity assistants that get no pod: what that means for the run, and what gets them admitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lets the claims of a run's workspaces in: less storage, other bounds, more of a quota, ended runs deleted."""
+"""What gets the claims of workspaces admitted: less storage, other bounds, more of a quota, ended runs deleted."""
 
 from __future__ import annotations
 

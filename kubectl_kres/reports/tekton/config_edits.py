@@ -15,6 +15,9 @@ from kubectl_kres.tekton.base.config import KEY, Entries, kept_by_operator
 #: The one object that the operator reads.
 _CONFIG = ObjectRef("TektonConfig", "config")
 
+#: Where TektonConfig holds the entries of config-defaults.
+IN_TEKTON_CONFIG = f"spec.pipeline.options.configMaps[{DEFAULTS}].data[{KEY}]"
+
 #: The values of an entry by side and resource.
 EntryValues = Mapping[str, Mapping[str, str]]
 
@@ -27,8 +30,7 @@ def flag_edit(store: Store, flag: str, to: str) -> SetConfig:
 def entries_edit(store: Store, entries: Entries, added: Mapping[str, EntryValues]) -> SetConfig:
     """Return the edit that gives containers entries of config-defaults. ``entries``: those that are there."""
     texts = {name: _values(entry) for name, entry in entries.items()} | dict(added)
-    where = f"spec.pipeline.options.configMaps[{DEFAULTS}].data[{KEY}]"
-    return _edit(store, DEFAULTS, KEY, written(texts), where, added)
+    return _edit(store, DEFAULTS, KEY, written(texts), IN_TEKTON_CONFIG, added)
 
 
 def written(entries: Mapping[str, EntryValues]) -> str:

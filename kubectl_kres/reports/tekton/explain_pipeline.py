@@ -13,10 +13,11 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Explanation, Unseen, unread
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.remedy import Remedy, SetConfig
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
+from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.tekton.admitted_remedies import released
 from kubectl_kres.reports.tekton.assistants import assistant_remedies, assistant_verdict, without_pod
@@ -25,6 +26,7 @@ from kubectl_kres.reports.tekton.concurrent_tasks import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import ENDED, Judgement, judged, of_tasks
+from kubectl_kres.reports.tekton.remedy import kept_elsewhere
 from kubectl_kres.reports.tekton.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.reports.tekton.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.reports.tekton.run_state import run_state
@@ -104,6 +106,9 @@ def _judged(
         return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
     verdict, remedy = judged(problems, result.plan.cycle, tasks)
+    remedy = tuple(_with_commands(store, way) for way in remedy)
+    if world.config.by_operator:
+        remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
     open_tasks = [task.name for task in tasks if task.state not in ENDED]
     lacking = without_pod(result.assistants, open_tasks)
     if not lacking or problems or result.plan.cycle:
@@ -114,6 +119,12 @@ def _judged(
         return beside, ways
     both = [_joined(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
+
+
+def _with_commands(store: Store, way: Remedy) -> Remedy:
+    """The edits of several tasks with the lines that make those of Tekton's configuration."""
+    own = [edit for edit in way.edits if isinstance(edit, SetConfig)]
+    return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
 
 
 def _joined(first: Remedy, second: Remedy) -> Remedy:
@@ -132,6 +143,8 @@ def _worded(refusal: ClaimRefusal) -> Refusal | None:
 
 def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
     verdict, remedy = judged(refusals, (), ())
+    if tekton_world(store, subject.ref.namespace, ask).config.by_operator:
+        remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
     unseen, where = _unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
@@ -150,8 +163,15 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
     failed = [
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
-    ways = of_tasks([(name, explanation) for name, explanation in failed if explanation.verdict.allowed is not True])
+    ways = of_tasks([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
     return tuple(structs.replace(way, text=f"{way.text}; {anew}") for way in ways) or told((anew,))
+
+
+def _fails_again(explanation: Explanation) -> bool:
+    """Whether a new run of a task would be refused, or one of its containers be killed again."""
+    part = explanation.tekton
+    killed = part is not None and any(killed.again for killed in part.killed)
+    return explanation.verdict.allowed is not True or killed
 
 
 def _failure(run: PipelineRun) -> str | None:

@@ -10,10 +10,11 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.problem import Problem
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Explanation, Verdict
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import listed, told
+from kubectl_kres.reports.tekton.config_edits import written
 from kubectl_kres.reports.tekton.pipeline import PlannedTask
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 from kubectl_kres.reports.tekton.taskrun import refused_outcome
@@ -82,8 +83,16 @@ def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
         key, outcome = (edit.object, edit.field), result.get((edit.object, edit.field))
         if isinstance(edit, RaiseQuota) and isinstance(outcome, RaiseQuota) and parse(outcome.to) > parse(edit.to):
             continue
-        result[key] = edit
+        result[key] = _with_entries(outcome, edit)
     return tuple(result.values())
+
+
+def _with_entries(before: Edit | None, edit: Edit) -> Edit:
+    """Of config-defaults the entries of all tasks, in one text."""
+    if not isinstance(before, SetConfig) or not isinstance(edit, SetConfig) or not edit.entries:
+        return edit
+    more = {name: values for name, values in edit.entries.items() if name not in before.entries}
+    return structs.replace(before, to=f"{before.to}{written(more)}", entries={**before.entries, **more})
 
 
 def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
+from kubectl_kres.reports.tekton.config_edits import IN_TEKTON_CONFIG
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of
 from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.taskrun import run_of
@@ -232,7 +233,10 @@ def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
             before = _side(resource_requirements, edit.side).get(edit.resource)
             at = f"{origin}.{place}.computeResources.{field}"
             return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
-    at = f"ConfigMap/{DEFAULTS} {KEY}[{edit.container}].{field}"
+    holder = f"ConfigMap/{DEFAULTS} {KEY}"
+    if case.world.config.by_operator:
+        holder = f"TektonConfig/config {IN_TEKTON_CONFIG}"
+    at = f"{holder}[{edit.container}].{field}"
     return FieldEdit(at, None, edit.text, edit.free)
 
 

@@ -217,8 +217,17 @@ def _title(slot: Slot, added: Sequence[str]) -> str:
     return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
 
 
+def kept_elsewhere(text: str) -> str:
+    """Return a sentence about a feature flag with the place where the Tekton Operator keeps it."""
+    return text.replace(
+        "in ConfigMap feature-flags",
+        "in TektonConfig config at spec.pipeline (the Tekton Operator keeps ConfigMap feature-flags)",
+    )
+
+
 def of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     """Sentences that mend a refusal, as the run needs them: one that has ended is only made anew."""
+    texts = [kept_elsewhere(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
     if not part.ended or not texts:

@@ -33,8 +33,8 @@ class RunObject(Record, frozen=True):
     """An object that a run makes, or that something makes for it.
 
     ``maker``: the object that makes it. ``state``: what becomes of it alone, under the quotas as they are used now.
-    ``messages``: the server's refusals. ``charges``: what it costs quotas. ``workspace``, ``tasks``: whom it is for.
-    ``storage``: what a claim asks for.
+    ``messages``: the server's refusals. ``charges``: what it costs quotas. ``workspace``, ``tasks``: those that it
+    serves. ``storage``: what a claim asks for.
     """
 
     object: ObjectRef

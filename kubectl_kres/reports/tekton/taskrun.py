@@ -110,9 +110,9 @@ def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Se
     """A run that is not stored has no pod. ``where``: what it comes from."""
     start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
-    return Analysis(
-        start, policies(store, ref.namespace, ask.server), outcomes, TektonPart(problem=refusals[0]), system=_NAME
-    )
+    by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
+    part = TektonPart(problem=refusals[0], by_operator=by_operator)
+    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, part, system=_NAME)
 
 
 def analysed(
@@ -166,6 +166,7 @@ def analysed(
         killed_containers(live or pod_of(store, run), first, added),
         outweighed([result.outcome for result in results if result.outcome is not None], added),
         _throttled(first),
+        world.config.by_operator,
     )
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     return Analysis(

@@ -55,8 +55,9 @@ class TektonConfig(Struct, frozen=True):
     entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
     pod_template: what runs without one have; assistant_template: the same of
     affinity assistants. binds_workspaces: workspaces that a TaskRun leaves open get a default.
-    version: None if unknown. by_operator: the Tekton Operator keeps the ConfigMaps. assumed: what could not be known,
-    one remark each.
+    version: None if unknown. by_operator: the Tekton Operator keeps the ConfigMaps. default_unknown: nothing says
+    whether set-security-context is on, and the version that decides is not known. assumed: what could not be known, one
+    remark each.
     """
 
     entries: Entries = {}
@@ -69,6 +70,7 @@ class TektonConfig(Struct, frozen=True):
     binds_workspaces: bool = False
     assistant_template: PodTemplate = PodTemplate()
     by_operator: bool = False
+    default_unknown: bool = False
 
 
 def config_of(
@@ -108,6 +110,7 @@ def config_of(
     minutes = _minutes(data.default_timeout_minutes)
     binds = bool(data.default_task_run_workspace_binding)
     operator = any(kept_by_operator(held.metadata) for held in (defaults, flags) if held is not None)
+    stated = flags is not None and bool(flags.data.set_security_context)
     return TektonConfig(
         entries,
         _flags(flags, version),
@@ -119,6 +122,7 @@ def config_of(
         binds,
         assistant,
         operator,
+        version is None and not stated,
     )
 
 

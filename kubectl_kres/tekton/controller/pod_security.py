@@ -68,9 +68,9 @@ def secured_pod(
         if role == "step":
             return _container(name, step_context(steps[number], spec.step_template))
         if role == "sidecar":
-            return {**_container(name, sidecars[number].security_context), "ports": sidecars[number].ports or []}
-        scripts = [part.script for part in (*steps, *sidecars)] if name == "place-scripts" else []
-        return _container(name, added_context(pod, flags, scripts))
+            return {**_container(name, sidecars[number].security_context), "ports": _ports(sidecars[number])}
+        scripts = [*(step.script for step in steps), *(sidecar.script for sidecar in sidecars)]
+        return _container(name, added_context(pod, flags, scripts if name == "place-scripts" else ()))
 
     unknown = tuple(
         place.name
@@ -149,6 +149,12 @@ def _is_hidden(part: Step | Sidecar) -> bool:
 
 def _container(name: str, context: Any) -> dict[str, Any]:
     return {"name": name, "securityContext": _mapping(context) or {}}
+
+
+def _ports(sidecar: Sidecar) -> list[Raw]:
+    return (
+        [port for port in sidecar.ports or () if isinstance(port, Mapping)] if isinstance(sidecar.ports, list) else []
+    )
 
 
 def _mapping(value: Any) -> Raw | None:

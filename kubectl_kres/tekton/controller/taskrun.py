@@ -150,6 +150,9 @@ def task_run(
     if secured is not None and secured.unknown:
         text = f"what the security contexts of {', '.join(secured.unknown)} say is not known: taken as sound"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
+    if secured is not None and config.default_unknown and run.status.provenance is None:
+        text = "Tekton's version is not known: set-security-context is taken as off (on by default from 1.16 on)"
+        assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
     return distinct(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
 
 

@@ -74,17 +74,28 @@ def claims_of(run: TaskRun | PipelineRun, existing: Collection[str] = ()) -> tup
     return tuple(
         _claim(run, binding, index, existing)
         for index, binding in enumerate(run.spec.workspaces or ())
-        if binding.volume_claim_template is not None
-        and binding.persistent_volume_claim is None
-        and HIDDEN not in binding.volume_claim_template
+        if binding.persistent_volume_claim is None and _template(binding) is not None
     )
 
 
 def unknown_claims(run: TaskRun | PipelineRun) -> tuple[str, ...]:
     """Return the workspaces whose claim is not known, as older snapshots left it out."""
     return tuple(
-        binding.name for binding in run.spec.workspaces or () if HIDDEN in (binding.volume_claim_template or ())
+        binding.name
+        for binding in run.spec.workspaces or ()
+        if binding.volume_claim_template is not None and _template(binding) is None
     )
+
+
+def _template(binding: WorkspaceBinding) -> PersistentVolumeClaim | None:
+    """The template of a claim; None where there is none, or none that can be read."""
+    raw = binding.volume_claim_template
+    if not isinstance(raw, Mapping) or HIDDEN in raw:
+        return None
+    try:
+        return decoded(dict(raw), PersistentVolumeClaim)
+    except msgspec.ValidationError:
+        return None
 
 
 def assistants_claims(run: PipelineRun, assistant: str, existing: Collection[str] = ()) -> tuple[WorkspaceClaim, ...]:
@@ -98,7 +109,7 @@ def assistants_claims(run: PipelineRun, assistant: str, existing: Collection[str
 def _claim(
     run: TaskRun | PipelineRun, binding: WorkspaceBinding, index: int, existing: Collection[str]
 ) -> WorkspaceClaim:
-    template = decoded(dict(binding.volume_claim_template), PersistentVolumeClaim)
+    template = _template(binding) or PersistentVolumeClaim()
     beginning, uid = template.metadata.name or "pvc", run.metadata.uid
     digest = hashlib.sha256(f"{binding.name}{uid}".encode("utf-8", "surrogatepass")).hexdigest()[:10]
     name = f"{beginning}-{digest}" if uid else ""
@@ -136,7 +147,7 @@ def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Serv
             continue
         try:
             own = msgspec.structs.replace(policies, quotas=quotas)
-            outcomes = admit_claim(claim.claim, own, server, faults=claim_errors(claim.spec, server))
+            outcomes = admit_claim(claim.claim, own, server, faults=(*claim_errors(claim.spec, server),))
             costs = tuple(charges(claim_request(classed(claim.claim, policies), server), quotas))
         except Unparsable as error:
             refusal = unparsable("PersistentVolumeClaim", "v1", error.error.message, error.path, error.error.text)

@@ -12,6 +12,7 @@ from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.tekton.base.versions import version_of, version_remarks
 
 
 def find(scene: Scene) -> Iterator[Broken]:
@@ -21,15 +22,23 @@ def find(scene: Scene) -> Iterator[Broken]:
             continue
         verdict = scene.verdict(judged)
         if verdict.missing and is_negative(verdict):
-            yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged))
+            part = judged.analysis.tekton
+            beside = _beside(part.version if part is not None else "")
+            yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged), beside)
     # A run of the cluster makes TaskRuns, which are judged themselves, unless it lacks what comes before them.
     for run in scene.pipelines:
         if is_negative(run.verdict) and (scene.of_files or run.lacks_objects):
-            yield _broken(run.subject, run.verdict, run.verdict.missing or 1, next(iter(run.remedies), None))
+            first = next(iter(run.remedies), None)
+            yield _broken(run.subject, run.verdict, run.verdict.missing or 1, first, _beside(run.version))
 
 
-def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None) -> Broken:
-    values = {"outcome": verdict.outcome, "missing": str(missing), "why": cause(verdict)}
+def _beside(version: str) -> str:
+    """What is to be said of Tekton's version beside a finding about a run."""
+    return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
+
+
+def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Broken:
+    values = {"outcome": verdict.outcome, "missing": str(missing), "why": f"{cause(verdict)}{beside}"}
     text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
     return Broken(ref, values, remedy=text, commands=commands)
 
