@@ -1,0 +1,112 @@
+"""No face is calm while something wanted waits or fails, on a real scheduler; and none is alarmed by near misses."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import crds
+import pytest
+from controlplane import ControlPlane
+from e2e.conftest import watched
+from e2e.plugin import Kres, environment, plugin
+from run_state.plane import CONTROLLERS, add_nodes, settle, space_of
+from run_state.waiting import SITUATIONS
+
+pytestmark = pytest.mark.e2e
+
+#: What must not be said while something waits or fails.
+CALM = re.compile(r"nothing wrong|nothing to change|\bfits? with|more such pods? fits?|missing fit")
+#: Kinds that quota --fit answers about.
+FITTED = ("pod/", "deployment/", "statefulset/", "daemonset/", "replicaset/", "job/")
+
+
+@pytest.fixture(scope="module")
+def plane(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane with a scheduler, three nodes and all situations, half a minute old."""
+    folder = tmp_path_factory.mktemp("audit")
+    options = {"controllers": CONTROLLERS, "disable_admission": (), "scheduler": True}
+    with watched(assets, folder, **options, controller_args=("--kube-api-qps=200", "--kube-api-burst=400")) as plane:
+        crds.install(plane, "tekton")
+        add_nodes(plane)
+        settle(plane, SITUATIONS)
+        if os.environ.get("KRES_RUN_STATE_KEEP"):
+            Path(os.environ["KRES_RUN_STATE_KEEP"]).write_text(str(plane.kubeconfig))
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def answers(plane: ControlPlane, kubectl: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The faults of the answers about each situation."""
+    folder = tmp_path_factory.mktemp("kres")
+    kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, folder), folder)
+    # What is starting is asked about before it is too old for that.
+    order = sorted(SITUATIONS, key=lambda name: SITUATIONS[name].word != "starting")
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(order, pool.map(lambda name: _faults(kres, name), order), strict=True))
+
+
+def _faults(kres: Kres, name: str) -> list[str]:
+    situation, space = SITUATIONS[name], space_of(name)
+    subject = situation.subject
+    where = ("-n", space, "--allow-partial")
+    result = kres("explain", subject, "-o", "json", "--exit-code", *where)
+    faults = [] if result.returncode == int(situation.held_up) else [f"explain ended with {result.returncode}"]
+    item = json.loads(result.stdout or '{"items": []}')
+    report = (item.get("items") or [item])[0]
+    state = report.get("runState") or {}
+    if (state.get("word"), state.get("reason", "")) != (situation.word, situation.reason):
+        return [*faults, f"explain says {state} {result.stderr}"]
+    if situation.held_up and not (state.get("next") or report.get("remedies")):
+        faults.append("nothing to do next")
+    kind = subject.partition("/")[0]
+    asked = {
+        "brief": ("explain", subject, "-o", "brief", *where),
+        "text": ("explain", subject, *where),
+        "list": ("explain", kind, "--exit-code", *where),
+        "overview": ("overview", "-o", "brief", "--exit-code", *where),
+        "check": ("check", *where),
+    }
+    if subject.startswith(FITTED):
+        asked["fit"] = ("quota", "--fit", subject, "--exit-code", *where)
+    for face, words in asked.items():
+        faults += _fault(face, kres(*words), name)
+    return faults
+
+
+def _fault(face: str, result: object, name: str) -> Iterator[str]:
+    situation = SITUATIONS[name]
+    out, code = result.stdout, result.returncode
+    text = " ".join(out.split())
+    if code not in {0, 1} or "Traceback" in result.stderr:
+        yield f"{face} ended with {code}: {result.stderr}"
+    if situation.held_up:
+        calm = CALM.search(text)
+        if calm is not None:
+            yield f"{face} says {calm[0]}: {text}"
+        if face in {"list", "overview", "check", "fit"} and code != 1:
+            yield f"{face} ended with {code}: {text}"
+        if face in {"brief", "list"} and situation.word not in text and "refused" not in text and "blocked" not in text:
+            yield f"{face} does not say {situation.word}: {text}"
+        if face == "text" and situation.says and situation.says not in text:
+            yield f"{face} does not say {situation.says}: {text}"
+        return
+    if face in {"list", "overview", "check"} and code:
+        yield f"{face} is alarmed: {text}"
+    if face == "overview" and situation.reason != "OOMKilled" and "nothing wrong" not in text:
+        yield f"{face} is alarmed: {text}"
+    if face == "brief" and situation.says and situation.says not in text.partition("remedy:")[0]:
+        yield f"{face} does not say {situation.says}: {text}"
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_no_face_is_calm_while_something_waits(answers: dict[str, list[str]], name: str):
+    assert answers[name] == []
+
+
+def test_there_are_enough_situations():
+    assert sum(situation.held_up for situation in SITUATIONS.values()) >= 60
