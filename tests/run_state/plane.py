@@ -44,9 +44,11 @@ def timed(value: Any) -> Any:
 def add_nodes(plane: ControlPlane) -> None:
     """One node for everybody and two that are tainted, the larger one of them."""
     for name, cpu, taints in (("n0", "4", []), ("n1", "4", [_TAINT]), ("n2", "16", [_TAINT])):
-        body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-                "spec": {"taints": taints}}  # fmt: skip
+        metadata = {"name": name, "labels": {"kubernetes.io/hostname": name}}
+        body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {"taints": taints}}
         _must(plane, "POST", "/api/v1/nodes", body)
+        # Admission has added that it is not ready, which a controller that does not run here would take away.
+        _must(plane, "PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": taints}}, content_type=_PATCH)
         amounts = {"cpu": cpu, "memory": "16Gi", "pods": "500"}
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}
         _must(plane, "PATCH", f"/api/v1/nodes/{name}/status", {"status": status}, content_type=_PATCH)
@@ -82,7 +84,9 @@ def _apply(plane: ControlPlane, space: str, objects: Iterable[Object]) -> None:
             _until(lambda own=own: "hard" in (plane.request("GET", own)[1].get("status") or {}), own)
         if "status" in item:
             status_path = f"{path}/{item['metadata']['name']}"
-            code, answer = plane.request("PATCH", f"{status_path}/status", {"status": item["status"]}, content_type=_PATCH)
+            code, answer = plane.request(
+                "PATCH", f"{status_path}/status", {"status": item["status"]}, content_type=_PATCH
+            )
             if code == 404:
                 _must(plane, "PATCH", status_path, {"status": item["status"]}, content_type=_PATCH)
 

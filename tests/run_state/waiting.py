@@ -1,4 +1,4 @@
-"""Situations in which something wanted waits, fails, is off or has ended, as data; and near misses that are all well."""
+"""Situations in which something wanted waits, fails, is off or has ended, as data; and near misses that are well."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LONG_AGO, LATELY = "2026-01-01T00:00:00Z", "now-60"
 
 
 class Situation(NamedTuple):
-    """``objects``: what is applied, the last one last. ``kubelet``: by the name of the pod's app label, what is reported
-    of its pods. ``events``: about pods, as (reason, message). ``late``: applied right before the question.
+    """``objects``: what is applied, the last one last. ``kubelet``: by the pod's app label, what is reported of its
+    pods. ``events``: about pods, as (reason, message). ``late``: applied right before the question.
     """
 
     subject: str
@@ -98,7 +98,7 @@ def volume(kind: str, **fields: Any) -> Object:
 def taskrun(name: str = "build", status: Object | None = None, labels: Object | None = None, **spec: Any) -> Object:
     steps = {"taskSpec": {"steps": [{"name": "run", "image": "registry.example/step:1", "script": "true"}]}}
     made = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": meta(name, labels=labels or {}),
-            "spec": {**steps, **spec}}  # fmt: skip
+            "spec": {**steps, **{key.rstrip("_"): value for key, value in spec.items()}}}  # fmt: skip
     return {**made, "status": status} if status else made
 
 
@@ -246,6 +246,7 @@ _ELSEWHERE = {
         }
     }
 }
+_KILLED_INIT = 'init container failed, "place-scripts" exited with code 137: OOMKilled'
 _PENDING_RUN = succeeded("Unknown", "Pending", "", podName="build-pod")
 
 
@@ -287,7 +288,7 @@ SITUATIONS: Mapping[str, Situation] = {
     # Pods whose containers do not start.
     "image": _reported("fails", "Image", waiting("ImagePullBackOff", 'Back-off pulling image "x"'),
                        "registry.example/app:1"),
-    "image-never": _reported("fails", "Image", waiting("ErrImageNeverPull", "is not present with pull policy of Never")),
+    "image-never": _reported("fails", "Image", waiting("ErrImageNeverPull", "is not present")),
     "image-name": _reported("fails", "Image", waiting("InvalidImageName", "invalid reference format")),
     "image-pull": _reported("fails", "Image", waiting("ErrImagePull", "rpc error: not found")),
     "config-map": _reported("waits", "MissingConfigMap",
@@ -312,8 +313,8 @@ SITUATIONS: Mapping[str, Situation] = {
     "init-crash": _reported("fails", "CrashLoop",
                             init_waiting("CrashLoopBackOff", restartCount=4, lastState=ended("Error", 2)), **_INIT),
     "init-image": _reported("fails", "Image", init_waiting("ImagePullBackOff", "Back-off"), **_INIT),
-    "init-killed": _reported("fails", "OOMKilled",
-                             init_waiting("CrashLoopBackOff", restartCount=4, lastState=ended("OOMKilled", 137)), **_INIT),
+    "init-killed": _reported("fails", "OOMKilled", init_waiting(
+        "CrashLoopBackOff", restartCount=4, lastState=ended("OOMKilled", 137)), **_INIT),
     "not-ready": _reported("waits", "NotReady", unready),
     "readiness-gate": _reported("waits", "NotReady", gate_unmet, "readiness gate",
                                 readinessGates=[{"conditionType": "lb"}]),
@@ -363,7 +364,8 @@ SITUATIONS: Mapping[str, Situation] = {
     "job-killed": Situation("job/train", "fails", "OOMKilled", (job(more={"backoffLimit": 0}, containers=_LIMIT),),
                             {"train": stopped("Failed", "OOMKilled", 137)}, says="64Mi"),
     # Runs of Tekton.
-    "taskrun-pending": Situation("taskrun/build", "waits", "TaskRunPending", ({**taskrun(), "spec": {**taskrun()["spec"], "status": "TaskRunPending"}},), says="TaskRunPending"),
+    "taskrun-pending": Situation("taskrun/build", "waits", "TaskRunPending", (
+        taskrun(status_="TaskRunPending"),), says="TaskRunPending"),
     "pipelinerun-pending": Situation("pipelinerun/ci", "waits", "PipelineRunPending", ({
         "apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": meta("ci"),
         "spec": {"status": "PipelineRunPending", "pipelineSpec": {"tasks": [
@@ -376,8 +378,7 @@ SITUATIONS: Mapping[str, Situation] = {
     "taskrun-image": Situation("taskrun/build", "fails", "Image", (taskrun(status=_PENDING_RUN), run_pod()),
                                {"build-pod": waiting("ImagePullBackOff", "Back-off")}),
     "taskrun-killed": Situation("taskrun/build", "fails", "OOMKilled", (
-        taskrun(status=succeeded("False", "Failed", 'init container failed, "place-scripts" exited with code 137: OOMKilled',
-                                 podName="build-pod")),
+        taskrun(status=succeeded("False", "Failed", _KILLED_INIT, podName="build-pod")),
         run_pod(initContainers=[{**box("place-scripts"), "resources": {"limits": {"memory": "8Mi"}}}])),
         {"build-pod": failed_init("OOMKilled", 137)}, says="place-scripts"),
     # Near misses: off on purpose, ended, starting, well.

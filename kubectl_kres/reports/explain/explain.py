@@ -277,8 +277,8 @@ def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) ->
         return advice
     if advice.note and not advice.note.startswith(NOTHING):
         return advice
-    doubts = advice.note.partition(", but ")[2]
-    return Advice((), "; ".join(filter(None, (state.next, doubts))))
+    rest, doubts = advice.note.partition(f"{NOTHING}: ")[2], advice.note.partition(", but ")[2]
+    return Advice((), "; ".join(filter(None, (rest, state.next, doubts))))
 
 
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
