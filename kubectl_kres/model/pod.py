@@ -88,9 +88,11 @@ class PodOS(Base, frozen=True):
 
 
 class NamedClaim(Base, frozen=True):
-    """An entry of ``spec.resourceClaims``."""
+    """An entry of ``spec.resourceClaims``: a ResourceClaim that exists, or a template of which one is made."""
 
     name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
 
 
 class SchedulingGate(Base, frozen=True):

@@ -333,7 +333,7 @@ SITUATIONS: Mapping[str, Situation] = {
                                {"web": running}),
     "deploy-bounds": Situation("deployment/web", "waits", "Refused", (limits(max={"cpu": "100m"}), deploy(cpu="2"))),
     "deploy-account": Situation("deployment/web", "waits", "MissingServiceAccount", (
-        deploy(replicas=2, serviceAccountName="deployer"),), says="ServiceAccount deployer"),
+        deploy(replicas=2, serviceAccountName="deployer"),), says="deployer"),
     "deploy-priority": Situation("deployment/web", "waits", "Refused", (deploy(priorityClassName="hihg"),)),
     "deploy-claim": Situation("deployment/web", "waits", "MissingVolumeClaim", (deploy(**_claimed("data")),)),
     "deploy-unbound": Situation("deployment/web", "waits", "UnboundVolumeClaim", (
