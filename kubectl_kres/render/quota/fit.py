@@ -78,7 +78,7 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
 def _fares(fit: Fit, width: int) -> Iterator[Line]:
     """That the pods which exist wait or fail, and what to do next: room in quotas does not help them."""
     state = fit.run_state
-    if state is None or not is_held_up(state):
+    if state is None or not is_held_up(state) or fit.verdict.allowed is not True:
         return
     yield from toned("bad", wrapped(said(state), width, first=padded(f"{state.word}:", 16), rest=" " * 16))
     if state.next:

@@ -223,11 +223,7 @@ def reads_of_run(store: Store, item: Any) -> tuple[Need, ...]:
     """The same of a listed object of a system: its pod, where that may say more."""
     states = (system.run_state(store, item, "") for system in systems())
     state = next((state for state in states if state is not None), None)
-    if state is None or (state.word, state.reason) not in {
-        ("starting", ""),
-        ("waits", "NoNode"),
-        ("waits", "NotStarted"),
-    }:
+    if state is None or state.word not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
         return ()
     namespace = item.metadata.namespace
     events = Need("Event", namespace, field_selector="type=Warning", required=False)
