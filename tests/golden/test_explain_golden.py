@@ -73,6 +73,6 @@ def test_no_line_of_ours_is_too_wide(file: Path, text: str):
 def test_the_verdict_comes_first_and_the_remedy_second(name: str):
     store, subject, ask, _ = load(name)
     first, *lines = explain_text.lines(explain(store, subject, ask))
-    assert re.match(rf"({'|'.join(MEANINGS)})( as far as seen)?: ", first)
+    assert re.match(rf"({'|'.join(MEANINGS)})( as far as seen)?(, (but )?(waits|fails|starting|off))?: ", first)
     rest = [line for line in lines if not line.startswith(("  ", "server: "))]
     assert rest[0].startswith("remedy: ")

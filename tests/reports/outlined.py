@@ -18,7 +18,7 @@ def outline_of(found: Explanation) -> Outline:
     ended = found.tekton is not None and found.tekton.about_another
     return Outline(
         found.subject, verdict, quality, "", found.unseen, found.complete, names,
-        replicas=found.replicas, state=found.state, live=found.live, ended=ended,
+        replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=found.run_state,
     )  # fmt: skip
 
 

@@ -127,7 +127,7 @@ def test_a_number_below_zero_is_none():
         (1, 5, 5, {}, 0, 1, "slow"),
         (0, 5, 5, {}, 0, 0, "shrinking"),
         (0, 3, 3, rolling(1, 0), 0, 0, "stuck"),
-        (2, 3, 0, rolling(1, 0), 1, 0, "stuck"),
+        (2, 3, 0, rolling(1, 0), 1, 0, None),
         (4, 3, 0, rolling(1, 0), 0, 1, "fits"),
         (0, 3, 3, {"strategy": {"type": "Recreate"}}, 0, None, "replaced"),
         (0, 3, 3, rolling(0, "10%"), 0, None, "replaced"),

@@ -154,7 +154,7 @@ def test_a_refusal_that_would_pass_now_is_told_apart_from_one_of_a_webhook():
     told = 'Create Claim data-db-0 for Pod db-0 failed error: persistentvolumeclaims "data-db-0" is forbidden: {}'
     past = event("StatefulSet/db", "FailedCreate", told.format("exceeded quota: q, requested: requests.storage=8Gi"))
     hook = event("StatefulSet/db", "FailedCreate", told.format("not in this house"))
-    assert judged(stateful(DATA, replicas=1), EIGHT, past).note.startswith("nothing to change: what was refused before")
+    assert judged(stateful(DATA, replicas=1), EIGHT, past).note.startswith("wait: what was refused before")
     barred = "fix the PersistentVolumeClaim of its pod: not in this house"
     assert advised(judged(stateful(DATA, replicas=1), EIGHT, hook)) == (barred,)
 

@@ -52,13 +52,15 @@ def noted(*held, requests=None, **limited) -> str:
         ),
         pytest.param(
             noted(requests={"memory": "2"}, memory="2"),
-            "nothing to change for admission, but look at requests.memory and limits.memory of container app: "
+            "wait for its controller; kubectl describe shows its last try; "
+            "look at requests.memory and limits.memory of container app: "
             "2 is 2 bytes; did you mean 2Gi?",
             id="admitted",
         ),
         pytest.param(
             noted(requests={"cpu": "2000"}, cpu="2000"),
-            "nothing to change for admission, but look at requests.cpu and limits.cpu of container app: "
+            "wait for its controller; kubectl describe shows its last try; "
+            "look at requests.cpu and limits.cpu of container app: "
             "2000 is 2000 CPUs; did you mean 2000m?",
             id="more CPUs than any node has",
         ),

@@ -44,9 +44,7 @@ def test_new_pods_do_not_come_while_they_are_refused(held, failing: bool):
     assert not found.verdict.allowed
     assert found.verdict.outcome == ("refused" if failing else "full")
     assert next(lines(found)).startswith(
-        ("refused: ",)
-        if failing
-        else ("full: ns/Deployment/web: all 2 pods", "full: ns/Deployment/web: 2 of 2 updated")
+        ("refused: ",) if failing else ("full, but waits: ns/Deployment/web: not ready (2 of 2 pods); ",)
     )
     assert (denied(store, subject("Deployment/web"), Ask()) is not None) is failing
 

@@ -151,7 +151,7 @@ class FitPage(Page):
                 whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
             yield Answered(subject, item, whole)
             tally.meets("fits", item.enough)
-            _count(self.options, tally, item, negative=not item.enough)
+            _count(self.options, tally, item, negative=not item.works)
 
 
 class DeniedPage(Page):

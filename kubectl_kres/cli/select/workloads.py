@@ -443,13 +443,15 @@ _SEVERAL = 20
 
 def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[Need, ...]:
     """What tells how listed workloads fare of which the status does not say that all is well; none if all is."""
-    from kubectl_kres.reports.explain.object_state import reads_of_list
+    from kubectl_kres.reports.explain.object_state import reads_of_list, reads_of_run
 
     wanted: dict[Need, None] = {}
     for subject in subjects:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
         if isinstance(item, Workload):
             wanted |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
+        elif item is not None and not isinstance(item, Pod):
+            wanted |= dict.fromkeys(reads_of_run(store, item))
     if len({need.namespace for need in wanted}) > _SEVERAL:
         wanted = {Need(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted}
     return tuple(need for need in wanted if store.wants(need))

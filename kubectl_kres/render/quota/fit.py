@@ -27,7 +27,7 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
 
 def brief(fit: Fit, more: str) -> Brief:
     """In few words. ``more``: the command that says more."""
-    tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
+    tone: Tone = "good" if fit.works else "warn" if _unread(fit) else "bad"
     held_up = fit.run_state if is_held_up(fit.run_state) else None
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
     texts = [f"{fit.subject.full}{_tightest(fit)}", *[pods] * bool(pods)]
@@ -48,7 +48,7 @@ def denied_brief(denied: Denied, more: str) -> Brief:
 
 
 def _all(fit: Fit, width: int) -> Iterator[Line]:
-    tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
+    tone: Tone = "good" if fit.works else "warn" if _unread(fit) else "bad"
     yield from toned(tone, wrapped(f"{_count(fit)}: {fit.subject.full}{_tightest(fit)}", width, rest="  "))
     if fit.replicas is not None:
         for label, bad, text in _replicas(fit, fit.replicas):
@@ -78,7 +78,7 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
 def _fares(fit: Fit, width: int) -> Iterator[Line]:
     """That the pods which exist wait or fail, and what to do next: room in quotas does not help them."""
     state = fit.run_state
-    if state is None or not is_held_up(state):
+    if state is None or not is_held_up(state) or fit.verdict.allowed is not True:
         return
     yield from toned("bad", wrapped(said(state), width, first=padded(f"{state.word}:", 16), rest=" " * 16))
     if state.next:

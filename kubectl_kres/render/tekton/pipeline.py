@@ -145,7 +145,8 @@ def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterato
 def _state(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
     """That it waits or fails, why, and what to do next."""
     state = pipeline_explanation.run_state
-    if state is None or not is_held_up(state) or pipeline_explanation.ended:
+    shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
+    if state is None or not is_held_up(state) or not shown:
         return
     yield from toned("bad", wrapped(f"{state.word}: {said(state)}", width, rest="  "))
     if state.next and not pipeline_explanation.remedies:

@@ -13,10 +13,16 @@ from kubectl_kres.reports.common.record import Record
 Action = Literal["set", "create", "delete"]
 
 
+#: Where an example comes from: the other side of the same container, or nowhere.
+Basis = Literal["", "request", "limit", "unknown"]
+
+
 class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-value"):
     """One request or limit of a pod template. ``from`` absent: nobody wrote it. ``container`` empty: the pod level.
 
     ``field``: the path in the object, as the API server writes paths; ``role``: container, init, sidecar or pod.
+    ``basis``: where a value comes from that nobody wrote, so that it is no more than an example; empty: a policy or
+    what was written asks for it.
     """
 
     object: ObjectRef
@@ -28,6 +34,7 @@ class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="
     side: str = ""
     role: str = ""
     action: Action = "set"
+    basis: Basis = ""
 
 
 class RaiseQuota(Record, frozen=True, omit_defaults=False, tag_field="type", tag="raise-quota"):

@@ -219,6 +219,17 @@ def _claims(store: Store, pod: Pod) -> Iterator[str]:
 _VOLUME = "persistentVolumeClaim"
 
 
+def reads_of_run(store: Store, item: Any) -> tuple[Need, ...]:
+    """The same of a listed object of a system: its pod, where that may say more."""
+    states = (system.run_state(store, item, "") for system in systems())
+    state = next((state for state in states if state is not None), None)
+    if state is None or state.word not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
+        return ()
+    namespace = item.metadata.namespace
+    events = Need("Event", namespace, field_selector="type=Warning", required=False)
+    return Need("Pod", namespace, required=False), events
+
+
 def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[Need, ...]:
     """What tells how a listed workload fares where its status alone does not say that all is well."""
     from kubectl_kres.reports.run_state.workload_state import is_calm

@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.explain.all_states import PodStates, all_states
+from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
 from kubectl_kres.reports.overview.area import SEVERITIES, AreaInput, AreaMaker, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import LIMITRANGES, QUOTAS, pod_area, read_quota, refused, refused_area
 from kubectl_kres.reports.overview.running import running_area
@@ -59,13 +59,18 @@ def overview_needs(namespace: str) -> tuple[Need, ...]:
     return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
 
 
-def overview(store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None, pods: PodStates) -> Overview:
-    """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how they fare."""
+def overview(
+    store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None, pods: PodStates | None = None
+) -> Overview:
+    """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how
+    they fare; None: those of the store.
+    """
     scene = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
     needs = overview_needs(namespace)
     turned = refused_area(refused(store, namespace, ask))
     made = [(maker, maker.make(scene)) for maker in makers()]
-    running = running_area(all_states(store, namespace, pods))
+    states = pods if pods is not None else states_in_store(store, namespace, ask.now)
+    running = running_area(all_states(store, namespace, states))
     counted = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
     areas = [turned, running, made[0][1].area, counted, *(item.area for _, item in made[1:]), spaces]

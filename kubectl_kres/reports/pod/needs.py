@@ -75,6 +75,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         if isinstance(result, Pod):
             wanted += made_from(result)
             nodes = tuple(node_needs(store, result))
+            wanted += start_needs(result)
             if waits_for_node(result):
                 wanted += account_needs(store, subject, result.spec, pod=result)
         elif isinstance(result, Workload):
@@ -113,6 +114,7 @@ class PodOrigin(NamedTuple):
     priority_class: str
     runtime_class: str
     waits: bool
+    starts: bool = False
 
 
 def origin_of(pod: Pod) -> PodOrigin:
@@ -120,7 +122,9 @@ def origin_of(pod: Pod) -> PodOrigin:
     spec, metadata = pod.spec, pod.metadata
     revision = (metadata.labels or {}).get(_REVISION, "")
     classes = (spec.priority_class_name, spec.runtime_class_name or "")
-    return PodOrigin(metadata.namespace, *controller(pod), revision, *classes, waits_for_node(pod))
+    return PodOrigin(
+        metadata.namespace, *controller(pod), revision, *classes, waits_for_node(pod), any(start_needs(pod))
+    )
 
 
 class WorkloadOrigin(NamedTuple):
@@ -180,6 +184,12 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
         names |= object_usage("jobs.batch")
     if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
         yield Need(ref.kind, ref.namespace, ref.name, required=False)
+
+
+def start_needs(pod: Pod) -> Iterator[Need]:
+    """The events, which say why a pod does not start on its node."""
+    if pod.spec.node_name and pod.status.phase == "Pending":
+        yield Need("Event", pod.metadata.namespace, field_selector="type=Warning", required=False)
 
 
 def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iterator[Need]:

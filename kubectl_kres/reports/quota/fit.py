@@ -57,8 +57,9 @@ class Fit(Record, frozen=True):
     ``would``: how a rollout would go that is started now, with ``would_end`` where it comes to rest; ``is``: the one
     that is under way. ``over``: quotas that have used more than their hard. ``never``: the next pod is refused for
     something that no room helps. ``autoscaled``: how far an autoscaler gets, absent where none is known. ``run_state``:
-    how the pods that exist fare; absent of a file. ``enough``: everything fits, and nothing that exists waits or fails.
-    Only quotas are looked at, and what admission refuses: ``not_looked_at`` names the rest. Where quotas could not be read, ``enough`` is False and nothing is said of rollouts.
+    how the pods that exist fare; absent of a file. ``enough``: everything fits into the quotas.
+    Only quotas are looked at, and what admission refuses: ``not_looked_at`` names the rest. Where quotas could not be
+    read, ``enough`` is False and nothing is said of rollouts.
     """
 
     subject: ObjectRef
@@ -84,6 +85,11 @@ class Fit(Record, frozen=True):
     complete: bool = True
     run_state: RunState | None = None
     not_looked_at: tuple[str, ...] = NOT_LOOKED_AT
+
+    @property
+    def works(self) -> bool:
+        """Whether everything fits, and nothing that exists waits or fails."""
+        return self.enough and not is_held_up(self.run_state)
 
 
 def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
@@ -116,7 +122,6 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         explanation.remedies,
         explanation.quotas,
         enough=not unread
-        and not is_held_up(explanation.run_state)
         and not lacking
         and would in {None, "fits", "replaced"}
         and (replicas is not None or fits != 0),

@@ -23,6 +23,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.remedy import (
     Admits,
+    Basis,
     Edit,
     EditClaim,
     Remedy,
@@ -379,7 +380,19 @@ class _Search:
                 slot.name if slot is not None else "",
                 place.side,
                 slot.role if slot is not None else "container",
+                basis=self._basis(place, to, values),
             )
+
+    def _basis(self, place: Place, to: str | None, values: Mapping[Place, str | None]) -> Basis:
+        """Where a value comes from that the container does not state."""
+        if to is None or written(self.pod, place) is not None:
+            return ""
+        from kubectl_kres.reports.remedies.resource_values import STATED
+
+        other = place._replace(side="requests" if place.side == "limits" else "limits")
+        if written(self.pod, other) == to and other not in values:
+            return "request" if other.side == "requests" else "limit"
+        return "unknown" if to == STATED.get(place.resource) else ""
 
 
 def _which(item: ParsedItem, resource: str, field: str) -> str:

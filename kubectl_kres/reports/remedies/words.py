@@ -147,7 +147,8 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
     ):
         told: dict[tuple[str, str | None], list[str]] = {}
         for set_value in group:
-            told.setdefault((set_value.resource, set_value.to), []).append(f"{set_value.side}.{set_value.resource}")
+            to = _EXAMPLES[set_value.basis].format(set_value.to)
+            told.setdefault((set_value.resource, to), []).append(f"{set_value.side}.{set_value.resource}")
         kind, role, name = whose
         texts = tuple((" and ".join(names), to) for (_, to), names in told.items())
         result.setdefault(((kind, role, "" if role in _ROLES else name), texts), []).append(name)
@@ -156,6 +157,13 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
         yield f"set {listed([f'{what} of {who} to {to}' for what, to in texts])}"
 
 
+#: A value that nobody knows is an example, and says where it comes from.
+_EXAMPLES: Mapping[str, str] = {
+    "": "{}",
+    "request": "e.g. {} (its request)",
+    "limit": "e.g. {} (its limit)",
+    "unknown": "e.g. {} (kres does not know what it needs)",
+}
 _ROLES = {"container": "container", "init": "init container", "sidecar": "sidecar", "step": "step"}
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from kubectl_kres.model.meta import Condition, ObjectRef
-from kubectl_kres.model.pod import SCHEDULED, Pod, PodAffinityTerm
+from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.run_state.grace import GRACE, is_new
 
@@ -64,8 +64,22 @@ def without_node(pod: Pod, now: str) -> RunState:
     if is_new(since, now):
         return RunState("starting", since=since)
     scheduler = pod.spec.scheduler_name or _DEFAULT_SCHEDULER
+    claims = pod.spec.resource_claims
+    if claims and scheduler == _DEFAULT_SCHEDULER:
+        return _without_claim(claims[0], pod.metadata.namespace, since)
     detail = f"no scheduler called {scheduler} has answered within {GRACE}s"
     return RunState("waits", "NoScheduler", since, by=scheduler, detail=detail)
+
+
+def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
+    """The scheduler does not take up a pod of which a ResourceClaim does not exist, and says nothing of it.
+
+    Source: scheduler/framework/plugins/dynamicresources PreEnqueue.
+    """
+    kind = "ResourceClaim" if claim.resource_claim_name else "ResourceClaimTemplate"
+    name = claim.resource_claim_name or claim.resource_claim_template_name or claim.name
+    detail = f"the scheduler does not take up the pod, for which a ResourceClaim ({claim.name}) is missing"
+    return RunState("waits", "MissingResourceClaim", since, object=ObjectRef(kind, name, namespace), detail=detail)
 
 
 def _gated(pod: Pod, condition: Condition | None) -> RunState:

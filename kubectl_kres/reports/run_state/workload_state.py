@@ -155,8 +155,7 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
     if replicas.missing and not replicas.resting:
         if is_new(since, now):
             return RunState("starting", since=since, pods=replicas.missing)
-        return RunState("waits", "NotCreated", since, pods=replicas.missing,
-                        detail=f"{replicas.missing} of {replicas.wanted} pods are not there")  # fmt: skip
+        return RunState("waits", "NotCreated", since, pods=replicas.missing)
     if kind == "Job" and replicas.wanted:
         return RunState("runs") if not replicas.missing else None
     if kind not in _COUNTING or not replicas.wanted:
@@ -166,7 +165,7 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
         return RunState("runs")
     if is_new(since, now):
         return RunState("starting", since=since, pods=lacks)
-    return RunState("waits", "NotReady", since, pods=lacks, detail=f"{lacks} of {replicas.wanted} pods are not ready")
+    return RunState("waits", "NotReady", since, pods=lacks)
 
 
 def _since(workload: Workload) -> str:
