@@ -104,8 +104,9 @@ class NodeReport(Record, frozen=True):
 
     ``fits``: nodes that can take it, at most three of ``fitting``. ``sentence``: what the scheduler would say, as
     computed; empty where a node fits or it is not computed. ``stated``: what it said last. ``preempts``: nodes where
-    less important pods would have to go. ``rejection``: why no node was looked at. ``not_computed``: what else may
-    decide.
+    less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
+    than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
+    the pods on nodes could not be read, so that all of this holds for empty nodes.
     """
 
     pod: ObjectRef
@@ -120,4 +121,7 @@ class NodeReport(Record, frozen=True):
     sentence: str = ""
     stated: str = ""
     preempts: tuple[str, ...] = ()
+    complete: bool = True
+    empty: bool = False
+    not_read: tuple[str, ...] = ()
     not_computed: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ def explain_nodes(
         return None
     report, cluster, obstacles = found
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
-    if report.fitting or not isinstance(asked, SchedulingPod):
+    if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
     target = _target(store, pod, analysis, containers, server)
     remedies = tuple(find_remedies(store.origin, asked, target, cluster, obstacles))
