@@ -16,7 +16,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.render.scheduling.nodes import report_lines
-from kubectl_kres.reports.common.node_report import NodeReport
+from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.common.node_report import (
+from kubectl_kres.reports.common.nodes import (
     LoweredRequest,
     NearestNode,
     NodeGroup,

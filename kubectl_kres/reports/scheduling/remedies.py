@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, Taint, Toleration
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.node_report import LoweredRequest, NodeRemedy
+from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy
 from kubectl_kres.reports.common.remedy import SetValue
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
 from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_requests

@@ -13,7 +13,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.reports.common.explanation import ContainerValues
-from kubectl_kres.reports.common.node_report import (
+from kubectl_kres.reports.common.nodes import (
     NearestNode,
     NodeGroup,
     NodeReport,
@@ -21,8 +21,9 @@ from kubectl_kres.reports.common.node_report import (
     PodOnNode,
     RequestPart,
     ResourceAsked,
+    waits_for_node,
 )
-from kubectl_kres.reports.common.nodes import node_needs, waits_for_node
+from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.amounts import amount
 from kubectl_kres.reports.scheduling.cluster import read_cluster
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
