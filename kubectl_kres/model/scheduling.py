@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kubectl_kres.model.meta import Base, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
 from kubectl_kres.model.pod import NamedClaim, ResourceRequirements
@@ -111,7 +111,7 @@ class ContainerPort(Base, frozen=True):
     """A port; ``host_port`` 0 means none of the node."""
 
     host_port: int = 0
-    host_ip: str = ""
+    host_ip: str = field(default="", name="hostIP")
     protocol: str = ""
 
 

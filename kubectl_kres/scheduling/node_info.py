@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from kubectl_kres.model.meta import LabelSelector, Requirement
 from kubectl_kres.model.scheduling import (
     AffinityTerm,
     AffinityTerms,
+    PodIdentity,
     SchedulingContainer,
     SchedulingNode,
     SchedulingPod,
@@ -31,8 +32,8 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     """A pod on a node, as little of it as filters ask for.
 
     ``ending``: it is being deleted. ``anti_affinity``: the pods that it does not want beside it. ``volumes``: those
-    that are claims or disks. ``priority``: 0 where none was given. ``node``: where it is, or with ``nominated`` where
-    it will be once others have gone for it; empty: nowhere, also if it has ended.
+    that are claims or disks. ``priority``: 0 where none was given. ``nominated``: it
+    is not there yet, and the scheduler has others removed for it.
     """
 
     namespace: str
@@ -44,22 +45,56 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     ports: tuple[HostPort, ...] = ()
     anti_affinity: tuple[AffinityTerm, ...] = ()
     volumes: tuple[SchedulingVolume, ...] = ()
-    node: str = ""
     nominated: bool = False
 
+
+class PodsOnNodes(Struct, frozen=True):
+    """All pods that are on nodes, by node, and those that are promised to one.
+
+    ``selects_namespaces``: whether any of them keeps away pods of namespaces with some labels.
+    """
+
+    on_nodes: Mapping[str, Sequence[BoundPod]]
+    nominated: tuple[tuple[str, BoundPod], ...] = ()
+    selects_namespaces: bool = False
+
     @property
-    def metadata(self) -> BoundPod:
-        """Itself: name and namespace stand here."""
-        return self
+    def metadata(self) -> PodIdentity:
+        """No name: there is one of them."""
+        return PodIdentity()
+
+
+def gather_pods(pages: Iterable[Sequence[SchedulingPod]]) -> PodsOnNodes:
+    """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
+    on_nodes: dict[str, list[BoundPod]] = {}
+    nominated: list[tuple[str, BoundPod]] = []
+    selects = False
+    for page in pages:
+        for pod in page:
+            node = pod.spec.node_name or pod.status.nominated_node_name
+            if not node or pod.status.phase in ENDED:
+                continue
+            bound = bind(pod)
+            if bound.nominated:
+                nominated.append((node, bound))
+            else:
+                on_nodes.setdefault(node, []).append(bound)
+            if bound.anti_affinity and not selects:
+                selects = any(term.namespace_selector is not None for term in bound.anti_affinity)
+    return PodsOnNodes(on_nodes, tuple(nominated), selects)
 
 
 class NodeInfo(Struct, frozen=True):
-    """A node and its pods. ``requested``: by resource what the pods request together, ``pods`` how many there are."""
+    """A node and its pods. ``requested``: by resource what the pods request together.
+
+    ``guarded``: those of the pods that do not want some others beside them.
+    """
 
     node: SchedulingNode
     allocatable: Amounts
     requested: Amounts
     pods: tuple[BoundPod, ...] = ()
+    guarded: tuple[BoundPod, ...] = ()
 
     @property
     def name(self) -> str:
@@ -83,7 +118,6 @@ def bind(pod: SchedulingPod) -> BoundPod:
         ports=tuple(host_ports(pod)),
         anti_affinity=required_terms(pod, spec.affinity.pod_anti_affinity) if spec.affinity is not None else (),
         volumes=tuple(filter(_binds, spec.volumes)) if spec.volumes else (),
-        node="" if pod.status.phase in ENDED else spec.node_name or pod.status.nominated_node_name,
         nominated=not spec.node_name,
     )
 
@@ -108,14 +142,19 @@ def _binds(volume: SchedulingVolume) -> bool:
 def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
     """A node with its pods counted."""
     held = tuple(pods)
-    return NodeInfo(node, read_amounts(node.status.allocatable), sum_requests(held), held)
+    amounts = read_amounts(node.status.allocatable)
+    return NodeInfo(node, amounts, sum_requests(held), held, _guarded(held))
+
+
+def _guarded(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:
+    return tuple([pod for pod in pods if pod.anti_affinity])
 
 
 def changed_node(node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod]) -> NodeInfo:
     """A node as if some of its pods were gone and others were there."""
     gone = set(map(id, removed))
     pods = (*(pod for pod in node.pods if id(pod) not in gone), *added)
-    return replace(node, pods=pods, requested=sum_requests(pods))
+    return replace(node, pods=pods, requested=sum_requests(pods), guarded=_guarded(pods))
 
 
 def sum_requests(pods: Iterable[BoundPod]) -> Amounts:

@@ -29,7 +29,7 @@ class InterPodAffinity:
         own = namespaces.get(pod.metadata.namespace, {})
         result = _Around(pod, near, apart, own, ({}, {}, {}))
         for node in cluster.nodes:
-            result.count(node, node.pods, 1)
+            result.count(node, node.pods if near or apart else node.guarded, 1)
         if not near and not apart and not result.existing:
             return None
         return result

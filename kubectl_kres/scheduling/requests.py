@@ -95,7 +95,7 @@ class _Shape(NamedTuple):
 
 
 def requests_of(pod: SchedulingPod, *, on_node: bool) -> Amounts:
-    """What a pod requests in all. ``on_node``: it is bound, so what it was given counts where that is more.
+    """What a pod requests in total. ``on_node``: it is bound, so what it was given counts where that is more.
 
     The result is shared by all pods that are alike. Source: component-helpers resource/helpers.go PodRequests.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -60,6 +60,8 @@ class Store:
         self.changes = 0
         #: By kind what is kept of an object that is added; of other kinds it is kept whole.
         self.lean: dict[str, Callable[[Any], Any]] = {}
+        #: By kind what makes one object of all pages of a list: where there is so much that none is looked up by name.
+        self.gathered: dict[str, Callable[[Iterable[Sequence[Any]]], Any]] = {}
 
     def copied(self) -> Store:
         """Another store with the same objects; what is put into one of them is not in the other."""

@@ -34,11 +34,11 @@ L = TypeVar("L", bound="LiveSource")
 _REQUESTS, _READS = 6, 1
 
 
-def _bound(pod: Any) -> Any:
-    """Of a pod on a node what the scheduler counts there: of many pods nothing else fits into memory."""
-    from kubectl_kres.scheduling.node_info import bind
+def _gathered(pages: Iterable[Sequence[Any]]) -> Any:
+    """Of pods on nodes what the scheduler counts there: of many pods nothing else fits into memory."""
+    from kubectl_kres.scheduling.node_info import gather_pods
 
-    return bind(pod)
+    return gather_pods(pages)
 
 
 def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
@@ -126,7 +126,7 @@ class LiveSource:
         self._along = Alongside(connection, self.store, self._kinds, options.chunk_size)
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
-        self.store.lean["Pod.on/nodes"] = _bound
+        self.store.gathered["Pod.on/nodes"] = _gathered
         given.lay_over(self.store)
 
     @property

@@ -237,7 +237,8 @@ def fill(
             jobs.append(partial(parameters.read, connection, kind, need))
         else:
             keep = store.lean.get(need.kind) if not need.name else None
-            jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing, keep))
+            gather = store.gathered.get(need.kind)
+            jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing, keep, gather))
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
             # A list leaves out who wrote an object's fields: what was read by its name stays.
@@ -254,16 +255,22 @@ def _read(
     progress: ProgressCallback | None,
     sharing: Sharing,
     keep: Callable[[Any], Any] | None,
+    gather: Callable[[Iterable[Sequence[Any]]], Any] | None = None,
 ) -> tuple[list[Any], Coverage]:
-    """What is read, or what ``keep`` keeps of it. Of workloads, which all stay in the store, ``sharing`` keeps equal
-    parts of templates once.
+    """What is read, or what ``keep`` keeps of it, or the one object that ``gather`` makes of all pages.
+
+    Of workloads, which all stay in the store, ``sharing`` keeps equal parts of templates once.
     """
     items: list[Any] = []
     skipped: list[str] = []
     try:
         if need.name:
             return named(connection, kind, need)
-        for page in pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress):
+        listed = pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress)
+        if gather is not None:
+            items.append(gather(listed))
+            listed = iter(())
+        for page in listed:
             if keep is not None:
                 items += map(keep, page)
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.common.node_report import (
+from kubectl_kres.reports.common.nodes import (
     LoweredRequest,
     NearestNode,
     NodeGroup,
@@ -23,7 +23,10 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     yield [("", "")]
-    head = f"nodes: {report.fitting} of {report.nodes} can take {report.pod}"
+    able = "would, if they were empty, take" if report.empty else "can take"
+    head = (
+        f"nodes: {report.fitting} of {report.nodes} {able} {report.pod}{'' if report.complete else ' as far as seen'}"
+    )
     yield from toned("strong", wrapped(f"{head}{_named(report.fits)}", width, rest="  "))
     if report.rejection:
         yield from toned("bad", wrapped(report.rejection, width, first="  all  ", rest=_INDENT))
@@ -116,6 +119,9 @@ def _remarks(report: NodeReport, width: int) -> Iterator[str]:
         yield from wrapped(f"{text} in another way; computed: {report.sentence}", width, first="  ", rest=_INDENT)
     for gap in report.not_computed:
         yield from wrapped(f"not computed: {gap}", width, first="  ", rest=_INDENT)
+    if report.not_read:
+        text = f"not looked at, since it could not be read: {', '.join(report.not_read)}"
+        yield from wrapped(text, width, first="  ", rest=_INDENT)
     yield from wrapped(
         "computed with the filters of kube-scheduler's default profile; extenders and other profiles are not seen",
         width,

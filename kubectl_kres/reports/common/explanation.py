@@ -11,7 +11,7 @@ from kubectl_kres.admission.pod.qos import QoS
 from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
-from kubectl_kres.reports.common.node_report import NodeReport
+from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas

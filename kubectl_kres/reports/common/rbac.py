@@ -48,6 +48,19 @@ _ANY_POD = (*_PODS, *_added("pods"))
 _OF_PODS = ("explain", "quota", "diff", "qos")
 _OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
 
+#: What decides beside nodes and pods: namespaces for affinity, volumes, devices.
+_FOR_NODES = (
+    "Namespace",
+    "PersistentVolume.of/scheduler",
+    "StorageClass",
+    "CSINode.of/scheduler",
+    "CSIDriver.of/scheduler",
+    "CSIStorageCapacity.of/scheduler",
+    "VolumeAttachment.of/scheduler",
+    "ResourceClaim.of/scheduler",
+    "DeviceClass.of/scheduler",
+)
+
 #: Each command with what it reads.
 COMMANDS: dict[str, tuple[Right, ...]] = {
     "explain": (
@@ -57,7 +70,8 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         Right("PersistentVolumeClaim", _BOTH),
         Right("Service", _GET),
         _AUTOSCALERS,
-        Right("Node", _BOTH, "what nodes have, for a pod that waits for one and for --resize"),
+        Right("Node", _BOTH, "which nodes can take a pod that waits for one, and --resize"),
+        *(Right(kind, _LIST, "which nodes can take a pod that waits for one") for kind in _FOR_NODES),
     ),
     "quota": (
         *_ANY_POD,

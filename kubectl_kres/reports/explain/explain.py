@@ -36,8 +36,7 @@ from kubectl_kres.reports.common.explanation import (
     Verdict,
     unread,
 )
-from kubectl_kres.reports.common.node_report import NodeReport
-from kubectl_kres.reports.common.nodes import node_needs, waits_for_node
+from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -46,7 +45,7 @@ from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import needs, node_needs
 from kubectl_kres.reports.pod.pod_claims import added, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded

@@ -17,7 +17,7 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
-from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
+from kubectl_kres.reports.common.nodes import node_need, waits_for_node
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
@@ -102,6 +102,14 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
     enforced = (need for system in systems() for need in system.policy_needs(store, namespace))
     return tuple(dict.fromkeys((*affordable, *nodes, *beside, *enforced)))
+
+
+def node_needs(store: Store, pod: Pod) -> Iterator[Need]:
+    """What the scheduler looks at for a pod that waits for a node; an answer without it leaves the nodes open."""
+    if waits_for_node(pod):
+        from kubectl_kres.reports.pod.scheduling_needs import scheduling_needs
+
+        yield from scheduling_needs(store, pod)
 
 
 class PodOrigin(NamedTuple):

@@ -19,7 +19,6 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
-from kubectl_kres.reports.common.nodes import node_needs
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import pods_of
@@ -29,7 +28,7 @@ from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import is_settled, needs
+from kubectl_kres.reports.pod.needs import is_settled, needs, node_needs, selector_text
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

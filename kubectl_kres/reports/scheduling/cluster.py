@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.scheduling import SchedulingPod, VolumeAttachment, World
-from kubectl_kres.scheduling.node_info import BoundPod, bind, build_node
+from kubectl_kres.model.scheduling import VolumeAttachment, World
+from kubectl_kres.scheduling.node_info import BoundPod, PodsOnNodes, build_node
 from kubectl_kres.scheduling.plugin import Cluster
 from kubectl_kres.store.store import Store
 
@@ -23,14 +22,8 @@ class Seen(Struct, frozen=True):
 
 def read_cluster(store: Store, minor: int) -> Seen:
     """What was read for the scheduler. ``minor``: its version, 1.N."""
-    on_nodes: dict[str, list[BoundPod]] = {}
-    nominated: list[tuple[str, BoundPod]] = []
-    for pod in _bound(store):
-        if pod.nominated and pod.node:
-            nominated.append((pod.node, pod))
-        elif pod.node:
-            on_nodes.setdefault(pod.node, []).append(pod)
-    nodes = tuple(build_node(node, on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
+    pods = next(store.all(scheduling.BOUND_PODS), PodsOnNodes({}))
+    nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
     for attachment in store.all(scheduling.ATTACHMENTS):
         node_name = attachment.spec.node_name
@@ -48,12 +41,7 @@ def read_cluster(store: Store, minor: int) -> Seen:
         device_classes=_by_name(store, scheduling.DEVICE_CLASSES),
         minor=minor,
     )
-    return Seen(Cluster(nodes, world), tuple(nominated))
-
-
-def _bound(store: Store) -> Iterator[BoundPod]:
-    for item in store.all(scheduling.BOUND_PODS):
-        yield bind(item) if isinstance(item, SchedulingPod) else item
+    return Seen(Cluster(nodes, world), pods.nominated)
 
 
 def _by_name(store: Store, kind: str) -> dict[str, Any]:

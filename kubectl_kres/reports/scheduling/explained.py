@@ -16,7 +16,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues
 from kubectl_kres.reports.common.manifest_edits import ManifestEdit, applied
-from kubectl_kres.reports.common.node_report import NodeReport
+from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
@@ -37,7 +37,7 @@ def explain_nodes(
         return None
     report, cluster, obstacles = found
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
-    if report.fitting or not isinstance(asked, SchedulingPod):
+    if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
     target = _target(store, pod, analysis, containers, server)
     remedies = tuple(find_remedies(store.origin, asked, target, cluster, obstacles))

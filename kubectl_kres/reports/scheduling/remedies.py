@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, Taint, Toleration
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.node_report import LoweredRequest, NodeRemedy
+from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy
 from kubectl_kres.reports.common.remedy import SetValue
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
 from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_requests
@@ -56,12 +56,22 @@ def find_remedies(
     yield from _uncordon(origin, pod, cluster, obstacles)
 
 
-def takes(pod: SchedulingPod, cluster: Cluster, node: NodeInfo) -> bool:
-    """Whether a node takes the pod, by all filters."""
+def nodes_that_take(pod: SchedulingPod, cluster: Cluster, nodes: Iterable[NodeInfo]) -> set[str]:
+    """Those of the nodes that take the pod, by all filters."""
+    taking: set[str] = set()
     try:
-        return prepare_filters(pod, cluster).check(node) is None
+        filters = prepare_filters(pod, cluster)
+        for node in nodes:
+            if filters.check(node) is None:
+                taking.add(node.name)
     except NotComputed:
-        return False
+        return taking
+    return taking
+
+
+def takes(pod: SchedulingPod, cluster: Cluster, node: NodeInfo) -> bool:
+    """Whether one node takes the pod."""
+    return bool(nodes_that_take(pod, cluster, (node,)))
 
 
 def _lower(
@@ -74,7 +84,10 @@ def _lower(
     ]
     for node, _ in near[:3]:
         lowered = lower_requests(pod, node)
-        if lowered is None or not takes(lowered.pod, cluster, node) or not target.admits(lowered.values):
+        if lowered is None or not target.admits(lowered.values):
+            continue
+        taking = nodes_that_take(lowered.pod, cluster, [other for other, _ in near])
+        if node.name not in taking:
             continue
         edits = tuple(_edit(target, one) for one in lowered.values)
         fixed = unchangeable(edits)
@@ -84,8 +97,7 @@ def _lower(
             LoweredRequest(one.container, one.resource, one.before, one.after, target.sources.get(_key(one)))
             for one in lowered.values
         )
-        count = sum(takes(lowered.pod, cluster, other) for other, _ in near)
-        yield NodeRemedy("lower-request", node.name, count, values, commands=lines, why=why)
+        yield NodeRemedy("lower-request", node.name, len(taking), values, commands=lines, why=why)
         return
 
 

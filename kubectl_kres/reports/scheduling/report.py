@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.reports.common.explanation import ContainerValues
-from kubectl_kres.reports.common.node_report import (
+from kubectl_kres.reports.common.nodes import (
     NearestNode,
     NodeGroup,
     NodeReport,
@@ -18,8 +21,9 @@ from kubectl_kres.reports.common.node_report import (
     PodOnNode,
     RequestPart,
     ResourceAsked,
+    waits_for_node,
 )
-from kubectl_kres.reports.common.nodes import node_needs, waits_for_node
+from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.amounts import amount
 from kubectl_kres.reports.scheduling.cluster import read_cluster
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
@@ -47,8 +51,11 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
+    unread = tuple(dict.fromkeys(need.kind for need in node_needs(store, pod) if not store.covered(need).known))
     seen = read_cluster(store, minor)
-    found = schedule(asked, seen.cluster, seen.nominated)
+    found = schedule(_without(asked, unread), seen.cluster, seen.nominated)
+    gaps = tuple(_not_computed(asked, found))
+    complete = not unread and not gaps
     obstacles = find_obstacles(found, seen.cluster)
     statuses = found.answer.statuses
     fits = found.answer.feasible
@@ -62,10 +69,13 @@ def report_nodes(
         asked=tuple(_asked(asked, found, containers)),
         nearest=_nearest(obstacles) if not fits else None,
         rejection=found.answer.rejection.message if found.answer.rejection is not None else "",
-        sentence=found.sentence or "",
+        sentence=(found.sentence or "") if complete else "",
         stated=_stated(pod),
         preempts=found.preemption.nodes[:_NAMED],
-        not_computed=tuple(_not_computed(store, pod, asked, found)),
+        complete=complete,
+        empty=scheduling.BOUND_PODS in unread,
+        not_read=tuple(dict.fromkeys(map(named_kind, unread))),
+        not_computed=gaps,
     )
     return report, seen.cluster, obstacles
 
@@ -158,12 +168,19 @@ def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
             yield PodOnNode(ObjectRef("Pod", pod.name, pod.namespace), str(amount(resource, held)))
 
 
-def _not_computed(store: Store, pod: Pod, asked: SchedulingPod, found: Scheduling) -> Iterator[str]:
-    """What else may decide: another scheduler, what was not read, what no filter here computes."""
+def _not_computed(asked: SchedulingPod, found: Scheduling) -> Iterator[str]:
+    """What else decides: another scheduler, and what no filter here computes."""
     scheduler = asked.spec.scheduler_name
     if scheduler and scheduler != DEFAULT_SCHEDULER:
         yield f"scheduler {scheduler}"
     yield from found.answer.not_computed
-    for need in node_needs(store, pod):
-        if not store.covered(need).known:
-            yield f"not read: {need.kind.partition('.')[0]}"
+
+
+def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
+    """The pod without what its filters would need of kinds that could not be read."""
+    spec = pod.spec
+    if any(kind not in {scheduling.BOUND_PODS, "Namespace"} for kind in unread):
+        spec = replace(spec, volumes=None, resource_claims=None)
+    if "Namespace" in unread and spec.affinity is not None:
+        spec = replace(spec, affinity=replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None))
+    return replace(pod, spec=spec)

@@ -43,11 +43,7 @@ def _of_spec(store: Store, pod: SchedulingPod) -> Iterator[Need]:
     listed = (term for one in terms if one for term in one.required_during_scheduling_ignored_during_execution or ())
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
-    elif any(
-        term.namespace_selector is not None
-        for other in store.all(scheduling.BOUND_PODS)
-        for term in getattr(other, "anti_affinity", ())
-    ):
+    elif any(pods.selects_namespaces for pods in store.all(scheduling.BOUND_PODS)):
         yield Need("Namespace", name=namespace, required=False)
 
 

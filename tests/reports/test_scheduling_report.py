@@ -1,0 +1,181 @@
+"""The nodes for a pod that waits: groups, the nearest node, remedies, and what was not read or computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model import scheduling
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
+from kubectl_kres.render.scheduling.nodes import report_lines
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.scheduling.node_info import gather_pods
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import Origin, Store
+
+STATED = "0/3 nodes are available: 1 Insufficient memory."
+WAITING = {
+    "phase": "Pending",
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": STATED}],
+}
+
+
+def raw_pod(name: str = "web", status: Any = None, **spec: Any) -> dict[str, Any]:
+    requests = spec.pop("requests", {})
+    containers = [{"name": "app", "image": "i", "resources": {"requests": requests}}]
+    return {
+        "metadata": {"name": name, "namespace": "shop", "uid": name},
+        "spec": {"containers": containers, "schedulerName": "default-scheduler", **spec},
+        "status": status or WAITING,
+    }
+
+
+def raw_node(name: str, memory: str, **more: Any) -> dict[str, Any]:
+    allocatable = {"cpu": "4", "memory": memory, "pods": "110"}
+    labels = more.pop("labels", {})
+    return {"metadata": {"name": name, "labels": labels}, "spec": more, "status": {"allocatable": allocatable}}
+
+
+NODES = (
+    raw_node("big", "16Gi"),
+    raw_node("small", "2Gi"),
+    raw_node("own", "64Gi", taints=[{"key": "gpu", "effect": "NoSchedule"}]),
+)
+
+
+def made(asked: dict[str, Any], nodes: Any = NODES, pods: Any = (), *others: Any) -> Store:
+    store = Store(Origin("cluster"))
+    store.add("Pod", msgspec.convert(asked, Pod))
+    store.add(scheduling.POD, msgspec.convert(asked, SchedulingPod))
+    for one in nodes:
+        store.add(scheduling.NODES, msgspec.convert(one, SchedulingNode))
+    held = [msgspec.convert(one, SchedulingPod) for one in pods]
+    store.add(scheduling.BOUND_PODS, gather_pods([held]))
+    for one in others:
+        store.add(one.kind, one)
+    covered = (
+        Need("Pod", "shop", "web"),
+        Need("LimitRange", "shop"),
+        Need("ResourceQuota", "shop"),
+        Need(scheduling.POD, "shop", "web"),
+        Need(scheduling.NODES),
+        Need(scheduling.BOUND_PODS),
+    )
+    for need in covered:
+        store.cover(need, READ)
+    return store
+
+
+def report(store: Store) -> NodeReport:
+    ref = ObjectRef("Pod", "web", "shop")
+    found = explain(store, Subject(ref, BY_KIND["Pod"]), Ask(Server())).scheduling
+    assert found is not None
+    return found
+
+
+def text(found: NodeReport) -> str:
+    lines = ("".join(part for _, part in line) for line in report_lines(found, 80))
+    return " ".join(" ".join(lines).split())
+
+
+HOLDS = raw_pod("db", {"phase": "Running"}, nodeName="big", requests={"memory": "10Gi"})
+
+
+def test_groups_the_nearest_node_and_who_holds_it():
+    found = report(made(raw_pod(requests={"memory": "8Gi"}), pods=[HOLDS]))
+    assert (found.nodes, found.fitting, found.complete) == (3, 0, True)
+    assert [(group.reason, group.count, group.unresolvable) for group in found.groups] == [
+        ("Insufficient memory", 2, 1),
+        ("node(s) had untolerated taint(s)", 1, 1),
+    ]
+    near = found.nearest
+    assert near is not None and near.node == "big"
+    (short,) = near.shortages
+    assert (short.allocatable, short.requested, short.lacking) == ("16Gi", "10Gi", "2Gi")
+    assert [(holder.pod.name, holder.amount) for holder in near.holders] == [("db", "10Gi")]
+    shown = text(found)
+    assert "nodes: 0 of 3 can take Pod/web" in shown
+    assert "2 Insufficient memory (big, small); 1 too small even without other pods" in shown
+    assert "nearest: big: lacks memory 2Gi (has 16Gi, 10Gi requested); most of it is requested by shop/db 10Gi" in shown
+    assert f"computed: {found.sentence}" in shown  # the stated one is older
+
+
+def test_remedies_are_tried():
+    found = report(made(raw_pod(requests={"memory": "8Gi"}), pods=[HOLDS]))
+    lower, tolerate = found.remedies
+    (value,) = lower.lowered
+    assert (lower.node, value.container, value.from_, value.to) == ("big", "app", "8Gi", "6Gi")
+    assert not lower.commands and lower.why  # the requests of a pod are those of its manifest
+    assert (tolerate.action, tolerate.node, tolerate.about) == ("tolerate", "own", "gpu:NoSchedule")
+    assert "patch pod web -n shop --type merge" in tolerate.commands[0]
+
+
+def test_a_lower_request_that_admission_refuses_is_no_remedy():
+    least = {"type": "Container", "min": {"memory": "7Gi"}}
+    limits = msgspec.convert(
+        {"metadata": {"name": "lims", "namespace": "shop"}, "spec": {"limits": [least]}}, LimitRange
+    )
+    found = report(made(raw_pod(requests={"memory": "8Gi"}), NODES, [HOLDS], limits))
+    assert [remedy.action for remedy in found.remedies] == ["tolerate"]
+
+
+@pytest.mark.parametrize("key", ["node.kubernetes.io/not-ready", "node.kubernetes.io/disk-pressure"])
+def test_nodes_in_trouble_are_not_tolerated(key: str):
+    ill = raw_node("ill", "64Gi", taints=[{"key": key, "effect": "NoSchedule"}])
+    found = report(made(raw_pod(), [ill]))
+    assert found.groups[0].about == ((f"{key}:NoSchedule", 1),)
+    assert not found.remedies
+
+
+def test_a_label_and_a_node_that_is_cordoned():
+    nodes = [raw_node("plain", "8Gi"), raw_node("off", "8Gi", unschedulable=True, labels={"disk": "ssd"})]
+    label, uncordon = report(made(raw_pod(nodeSelector={"disk": "ssd"}), nodes)).remedies
+    assert label.commands == ("kubectl label node plain disk=ssd",)
+    assert uncordon.commands == ("kubectl uncordon off",)
+
+
+def test_where_pods_of_all_namespaces_may_not_be_read():
+    store = made(raw_pod(requests={"memory": "8Gi"}))
+    store.cover(Need(scheduling.BOUND_PODS), Coverage("denied", "pods is forbidden"))
+    found = report(store)
+    assert (found.empty, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
+    shown = text(found)
+    assert "nodes: 1 of 3 would, if they were empty, take Pod/web as far as seen: big" in shown
+    assert "not looked at, since it could not be read: Pod" in shown
+
+
+def test_where_volumes_may_not_be_read():
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]
+    found = report(made(raw_pod(volumes=volumes), [raw_node("a", "8Gi")]))
+    assert (found.fits, found.complete) == (("a",), False)
+    assert "PersistentVolume" in found.not_read
+
+
+def test_another_scheduler():
+    found = report(made(raw_pod(schedulerName="volcano", requests={"memory": "8Gi"}), pods=[HOLDS]))
+    assert (found.complete, found.sentence, found.remedies) == (False, "", ())
+    assert "not computed: scheduler volcano" in text(found)
+
+
+def test_what_is_read_and_that_nothing_is_for_a_pod_that_does_not_wait():
+    store = made(raw_pod(volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "d"}}]))
+    subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
+    read = {need.kind for need in needs(store, subject)}
+    assert {scheduling.NODES, scheduling.BOUND_PODS, scheduling.CLAIMS, scheduling.VOLUMES} <= read
+    assert scheduling.ATTACHMENTS not in read and scheduling.DEVICE_CLAIMS not in read
+    pod = store.get("Pod", "web", "shop")
+    assert isinstance(pod, Pod)
+    store.add("Pod", replace(pod, status=replace(pod.status, conditions=None)))
+    assert not any("/" in need.kind for need in needs(store, subject))
+    assert explain(store, subject, Ask(Server())).scheduling is None
