@@ -203,8 +203,9 @@ def account_needs(
     if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
         yield Need("Job", space)
     if workload is not None and isinstance(stored, Workload) and kind in REVISIONS:
-        stale = stored.status.observed_generation < stored.metadata.generation or subject.raw is not None
-        if stale and object_usage(REVISIONS[kind][1]).keys() & hard:
+        stale = stored.status.observed_generation < stored.metadata.generation
+        counted = bool(object_usage(REVISIONS[kind][1]).keys() & hard)
+        if counted if subject.raw is not None else stale:
             yield structs.replace(revision_need(kind, stored), required=True)
     if workload is not None and _holds_finished_pods(store, space):
         # Finished Jobs hold the count of their pods.

@@ -66,12 +66,12 @@ def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
         yield _patch(of, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
         yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
-    for edit in edits:
-        if isinstance(edit, Scale):
-            yield _scaling(of, edit)
-        elif isinstance(edit, DeleteObject):
-            ref = edit.object
-            yield _kubectl(of, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
+    yield from (_scaling(of, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (_deleting(of, edit.object) for edit in edits if isinstance(edit, DeleteObject))
+
+
+def _deleting(of: Origin, ref: ObjectRef) -> str:
+    return _kubectl(of, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
 
 
 def _scaling(of: Origin, scale: Scale) -> str:

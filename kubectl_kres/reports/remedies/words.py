@@ -275,7 +275,8 @@ def _more_room(store: Store, subject: Subject, lacks: Mapping[str, Mapping[str, 
 
 
 def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
-    for ref in dict.fromkeys(edit.object for edit in edits):
+    # What a controller made, and no longer serves, it does not make again.
+    for ref in dict.fromkeys(edit.object for edit in edits if not isinstance(edit, DeleteObject)):
         if ref in store.files:
             yield ref, f"make the edit in {store.files[ref]}"
             continue
