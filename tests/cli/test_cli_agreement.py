@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ from cli.running import Kres
 #: KRES_AGREE=2000 asks about so many worlds; KRES_AGREE_FROM=500 begins there.
 _WORLDS = int(os.environ.get("KRES_AGREE", "100"))
 _FROM = int(os.environ.get("KRES_AGREE_FROM", "1"))
-_CHUNK = 10
+_CHUNK = min(10, _WORLDS)
+#: What would do for one pod more is left out where others may take the room first.
+_NEXT = re.compile(r" \([^()]* is enough for the next pod\)")
 Raw = dict[str, Any]
 
 
@@ -29,7 +32,7 @@ def _said(explanation: Raw) -> Raw:
         "missing": verdict.get("missing", 1),
         "fits": verdict.get("fits"),
         "message": verdict.get("message", ""),
-        "remedy": remedies[0]["text"] if remedies and alone else "",
+        "remedy": _NEXT.sub("", remedies[0]["text"]) if remedies and alone else "",
     }
 
 

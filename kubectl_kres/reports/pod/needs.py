@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.devices import may_count_devices
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, makes_objects, template_names
 from kubectl_kres.errors import UsageError
@@ -20,11 +19,12 @@ from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
-from kubectl_kres.reports.common.replicas import is_failing, replicas_of
+from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
 from kubectl_kres.reports.common.revisions import REVISIONS, revision_need
 from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.waiting_pods import bounded_kinds
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -92,7 +92,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if spec is not None:
         live = subject.raw is None and subject.ref.kind == "Pod"
         wanted += _classes(store, namespace, spec, new=not live)
-    affordable = _affordable(tuple(dict.fromkeys(wanted)))
+    required = {structs.replace(need, required=False) for need in wanted if need.required}
+    affordable = _affordable(tuple(dict.fromkeys(need for need in wanted if need.required or need not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     told = spec if new else None
     beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
@@ -213,8 +214,33 @@ def account_needs(
     if spec is not None and makes_objects(spec):
         yield from _object_needs(store, space, spec, hard, pod=pod)
         if isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored):
-            selector = "job-name" if kind == "CronJob" else selector_text(stored.spec.selector)
-            yield Need("Pod", space, label_selector=selector)
+            yield _pods_of(kind, stored)
+            # By these it is known whose pods they are.
+            if kind == "Deployment":
+                yield structs.replace(revision_need(kind, stored), required=True)
+            elif kind == "CronJob":
+                yield Need("Job", space)
+    elif kind in _REPLACED and isinstance(stored, Workload) and subject.raw is None and pod_names(hard):
+        # What an old pod gives back tells where a rollout ends; a Deployment's ReplicaSets tell it, too.
+        yield from [_pods_of(kind, stored)] if _replaces(store, kind, stored) else ()
+
+
+#: Kinds that hold no template of their old pods.
+_REPLACED = frozenset({"StatefulSet", "DaemonSet"})
+
+
+def _pods_of(kind: str, workload: Workload) -> Need:
+    selector = "job-name" if kind == "CronJob" else selector_text(workload.spec.selector)
+    return Need("Pod", workload.metadata.namespace, label_selector=selector)
+
+
+def _replaces(store: Store, kind: str, workload: Workload) -> bool:
+    """Whether a rollout is under way."""
+    try:
+        pods = pods_of(store, kind, workload)
+    except UsageError:
+        return False
+    return pods is not None and pods.old > 0 and pods.missing > 0
 
 
 def _holds_finished_pods(store: Store, space: str) -> bool:
@@ -228,8 +254,8 @@ def _holds_finished_pods(store: Store, space: str) -> bool:
 
 def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
     volumes = [*ephemeral_volumes(spec)]
-    ranges = (item for entry in store.all("LimitRange", space) for item in entry.spec.limits or ())
-    if volumes and (claim_names(hard) or any(item.type == "PersistentVolumeClaim" for item in ranges)):
+    kinds = bounded_kinds(store, space)
+    if volumes and "PersistentVolumeClaim" in kinds:
         if pod is None:
             yield Need("PersistentVolumeClaim", space)
         else:
@@ -237,7 +263,7 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
         unnamed = any(volume.spec is not None and volume.spec.get("storageClassName") is None for volume in volumes)
         if unnamed and counts_by_class(hard):
             yield Need("StorageClass")
-    if spec.resource_claims and may_count_devices(hard):
+    if spec.resource_claims and "ResourceClaim" in kinds:
         yield from (Need("ResourceClaimTemplate", space, name) for _, name in template_names(spec))
         yield Need("DeviceClass")
 
