@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, makes_objects, template_names
 from kubectl_kres.errors import UsageError
@@ -17,14 +18,13 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, revision_need
+from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
-from kubectl_kres.reports.common.revisions import REVISIONS, revision_need
-from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.waiting_pods import bounded_kinds
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

@@ -17,10 +17,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.jobs import FAILED, SUCCESSFUL
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, unused
 from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.remedy import DeleteObject, Edit, Scale
-from kubectl_kres.reports.common.revisions import REVISIONS, unused
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key

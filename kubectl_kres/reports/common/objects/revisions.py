@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.reports.common.owned import owned_by
-from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
