@@ -18,7 +18,7 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, revision_need
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, old_templates, revision_need
 from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
@@ -211,8 +211,20 @@ def account_needs(
     if workload is not None and _holds_finished_pods(store, space):
         # Finished Jobs hold the count of their pods.
         yield Need("Job", space, required=False)
-    if spec is not None and makes_objects(spec):
-        yield from _object_needs(store, space, spec, hard, pod=pod)
+    yield from _needs_of_pods(store, subject, spec, hard, stored, pod)
+
+
+def _needs_of_pods(
+    store: Store, subject: Subject, spec: PodSpec | None, hard: set[str], stored: object, pod: Pod | None
+) -> Iterator[Need]:
+    """What is made for pods of the template, or of older ones, and the pods themselves."""
+    space, kind = subject.ref.namespace, subject.ref.kind
+    going = isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored)
+    old = old_templates(store, kind, stored) if going and isinstance(stored, Workload) else ()
+    specs = [it for it in (spec, *(template.spec for template in old)) if it is not None and makes_objects(it)]
+    if specs:
+        for made in specs:
+            yield from _object_needs(store, space, made, hard, pod=pod)
         if isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored):
             yield _pods_of(kind, stored)
             # By these it is known whose pods they are.

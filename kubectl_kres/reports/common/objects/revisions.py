@@ -73,6 +73,16 @@ def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
     return labels, template.metadata.annotations or {}
 
 
+def old_templates(store: Store, kind: str, workload: Workload) -> Iterator[PodTemplateSpec]:
+    """The templates of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
+    if kind not in REVISIONS:
+        return
+    for item in owned_by(store, REVISIONS[kind][0], workload.metadata.namespace, (kind, workload.metadata.name)):
+        template = _template(item)
+        if template is not None and (isinstance(item, ControllerRevision) or item.status.replicas):
+            yield template
+
+
 def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
     """The names of its ReplicaSets, or ControllerRevisions, that no pod is of and that may go, the oldest first."""
     if kind not in REVISIONS:
