@@ -145,7 +145,6 @@ def _bare(spec: DetailedSpec) -> dict[str, Any]:
         else None,
         "node_selector": None,
         "tolerations": None,
-        "service_account_name": "",
         "scheduler_name": None,
     }
 

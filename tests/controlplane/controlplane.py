@@ -60,8 +60,10 @@ WORKLOAD_CONTROLLERS = (
     "daemonset-controller",
     "job-controller",
     "cronjob-controller",
+    "ephemeral-volume-controller",
+    "resourceclaim-controller",
 )
-"""What makes pods of templates, or FailedCreate events where a pod is refused."""
+"""What makes pods of templates and claims for pods, or FailedCreate events where a pod is refused."""
 
 
 class StartError(RuntimeError):

@@ -69,6 +69,8 @@ _BESIDE = ("LimitRange", "ResourceQuota")
 _PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 #: Where a name is looked for that stands in the place of a type.
 _NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
+#: So many reads of the pods of one workload are made side by side before all pods are read.
+_MOST_OWN = 50
 #: What must be read for the answer about one object, as far as that is known by now.
 Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
@@ -511,7 +513,9 @@ def complete(
                     if along and need.kind in _MADE_FROM:
                         wanted[Need(need.kind, need.namespace, required=False)] = None
                     else:
-                        wanted[_widened(need, scope) if listed else need] = None
+                        # Few workloads lack pods: theirs alone are read, and not all that there are.
+                        own = need.kind == "Pod" and need.label_selector and len(wanted) < _MOST_OWN
+                        wanted[_widened(need, scope) if listed and not own else need] = None
         new = wanted.keys() - tried
         if not new:
             return

@@ -21,11 +21,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.jobs import lacking_jobs
 from kubectl_kres.reports.common.analysis import Account, Analysis
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template, lacks_revision
+from kubectl_kres.reports.common.objects.waiting_pods import absent_objects, waiting_pods
 from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.revisions import REVISIONS, changed_template, lacks_revision
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.waiting_pods import absent_objects, waiting_pods
 from kubectl_kres.store.store import Store
 
 

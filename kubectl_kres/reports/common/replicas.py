@@ -8,10 +8,10 @@ from msgspec import structs
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.workload import Strategy, Workload
+from kubectl_kres.reports.common.objects.revisions import lacks_revision
+from kubectl_kres.reports.common.objects.waiting_pods import waiting_pods
 from kubectl_kres.reports.common.owned import owned_by, sole_replica_set
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.revisions import lacks_revision
-from kubectl_kres.reports.common.waiting_pods import waiting_pods
 from kubectl_kres.store.store import Store
 
 _PERCENT = re.compile(r"[0-9]{1,6}%")

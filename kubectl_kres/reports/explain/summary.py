@@ -17,11 +17,11 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
+from kubectl_kres.reports.common.objects.waiting_pods import waits_for_objects
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
-from kubectl_kres.reports.common.waiting_pods import waits_for_objects
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import ready_of, state_of

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.devices import may_count_devices
+from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, makes_objects, template_names
 from kubectl_kres.errors import UsageError
@@ -18,11 +18,11 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, waits_for_node
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, old_templates, revision_need
+from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
-from kubectl_kres.reports.common.replicas import is_failing, replicas_of
-from kubectl_kres.reports.common.revisions import REVISIONS, revision_need
-from kubectl_kres.reports.common.selector_text import selector_text
+from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.coverage import Need
@@ -96,7 +96,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if spec is not None:
         live = subject.raw is None and subject.ref.kind == "Pod"
         wanted += _classes(store, namespace, spec, new=not live)
-    affordable = _affordable(tuple(dict.fromkeys(wanted)))
+    required = {structs.replace(need, required=False) for need in wanted if need.required}
+    affordable = _affordable(tuple(dict.fromkeys(need for need in wanted if need.required or need not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     told = spec if new else None
     beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
@@ -225,17 +226,55 @@ def account_needs(
     if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
         yield Need("Job", space)
     if workload is not None and isinstance(stored, Workload) and kind in REVISIONS:
-        stale = stored.status.observed_generation < stored.metadata.generation or subject.raw is not None
-        if stale and object_usage(REVISIONS[kind][1]).keys() & hard:
+        stale = stored.status.observed_generation < stored.metadata.generation
+        counted = bool(object_usage(REVISIONS[kind][1]).keys() & hard)
+        if counted if subject.raw is not None else stale:
             yield structs.replace(revision_need(kind, stored), required=True)
     if workload is not None and _holds_finished_pods(store, space):
         # Finished Jobs hold the count of their pods.
         yield Need("Job", space, required=False)
-    if spec is not None and makes_objects(spec):
-        yield from _object_needs(store, space, spec, hard, pod=pod)
+    yield from _needs_of_pods(store, subject, spec, hard, stored, pod)
+
+
+def _needs_of_pods(
+    store: Store, subject: Subject, spec: PodSpec | None, hard: set[str], stored: object, pod: Pod | None
+) -> Iterator[Need]:
+    """What is made for pods of the template, or of older ones, and the pods themselves."""
+    space, kind = subject.ref.namespace, subject.ref.kind
+    going = isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored)
+    old = old_templates(store, kind, stored) if going and isinstance(stored, Workload) else ()
+    specs = [it for it in (spec, *(template.spec for template in old)) if it is not None and makes_objects(it)]
+    if specs:
+        for made in specs:
+            yield from _object_needs(store, space, made, hard, pod=pod)
         if isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored):
-            selector = "job-name" if kind == "CronJob" else selector_text(stored.spec.selector)
-            yield Need("Pod", space, label_selector=selector)
+            yield _pods_of(kind, stored)
+            # By these it is known whose pods they are.
+            if kind == "Deployment":
+                yield structs.replace(revision_need(kind, stored), required=True)
+            elif kind == "CronJob":
+                yield Need("Job", space)
+    elif kind in _REPLACED and isinstance(stored, Workload) and subject.raw is None and pod_names(hard):
+        # What an old pod gives back tells where a rollout ends; a Deployment's ReplicaSets tell it, too.
+        yield from [_pods_of(kind, stored)] if _replaces(store, kind, stored) else ()
+
+
+#: Kinds that hold no template of their old pods.
+_REPLACED = frozenset({"StatefulSet", "DaemonSet"})
+
+
+def _pods_of(kind: str, workload: Workload) -> Need:
+    selector = "job-name" if kind == "CronJob" else selector_text(workload.spec.selector)
+    return Need("Pod", workload.metadata.namespace, label_selector=selector)
+
+
+def _replaces(store: Store, kind: str, workload: Workload) -> bool:
+    """Whether a rollout is under way."""
+    try:
+        pods = pods_of(store, kind, workload)
+    except UsageError:
+        return False
+    return pods is not None and pods.old > 0 and pods.missing > 0
 
 
 def _holds_finished_pods(store: Store, space: str) -> bool:
@@ -249,8 +288,8 @@ def _holds_finished_pods(store: Store, space: str) -> bool:
 
 def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
     volumes = [*ephemeral_volumes(spec)]
-    ranges = (item for entry in store.all("LimitRange", space) for item in entry.spec.limits or ())
-    if volumes and (claim_names(hard) or any(item.type == "PersistentVolumeClaim" for item in ranges)):
+    kinds = bounded_kinds(store, space)
+    if volumes and "PersistentVolumeClaim" in kinds:
         if pod is None:
             yield Need("PersistentVolumeClaim", space)
         else:
@@ -258,7 +297,7 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
         unnamed = any(volume.spec is not None and volume.spec.get("storageClassName") is None for volume in volumes)
         if unnamed and counts_by_class(hard):
             yield Need("StorageClass")
-    if spec.resource_claims and may_count_devices(hard):
+    if spec.resource_claims and "ResourceClaim" in kinds:
         yield from (Need("ResourceClaimTemplate", space, name) for _, name in template_names(spec))
         yield Need("DeviceClass")
 

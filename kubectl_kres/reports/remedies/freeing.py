@@ -17,10 +17,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.jobs import FAILED, SUCCESSFUL
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, unused
 from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.remedy import DeleteObject, Edit, Scale
-from kubectl_kres.reports.common.revisions import REVISIONS, unused
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key
@@ -58,26 +58,30 @@ def freeing(
         left = {key: amount - freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return worst(plan, left, amounts(policies.quotas)[1]).complete
 
-    kind = subject.ref.kind
-    if isinstance(workload, Workload) and kind in REVISIONS:
-        made, resource = REVISIONS[kind]
-        if f"count/{resource}" in names:
-            old = unused(store, kind, workload)[:_MOST]
-            for number in range(1, len(old) + 1):
-                if comes({f"count/{resource}": number}):
-                    yield tuple(_deleted(made, name, subject) for name in old[:number])
-                    break
-    if kind == "CronJob" and _JOBS in names:
+    if isinstance(workload, Workload) and subject.ref.kind in REVISIONS:
+        yield from _without_old(store, subject, workload, names, comes)
+    if subject.ref.kind == "CronJob" and _JOBS in names:
         edits = _shorter_history(subject, workload or manifest_workload(subject), place, comes)
         if edits:
             yield edits
-    if names & {_PODS, _JOBS}:
-        ended = _ended_jobs(store, subject)
-        for number in range(1, len(ended) + 1):
-            freed = {_PODS: sum(pods for _, pods in ended[:number]), _JOBS: number}
-            if comes(freed):
-                yield tuple(_deleted("Job", name, subject, pods) for name, pods in ended[:number])
-                break
+    ended = _ended_jobs(store, subject) if names & {_PODS, _JOBS} else []
+    for number in range(1, len(ended) + 1):
+        if comes({_PODS: sum(pods for _, pods in ended[:number]), _JOBS: number}):
+            yield tuple(_deleted("Job", name, subject, pods) for name, pods in ended[:number])
+            return
+
+
+def _without_old(
+    store: Store, subject: Subject, workload: Workload, names: set[str], comes: Comes
+) -> Iterator[tuple[Edit, ...]]:
+    """As few old ReplicaSets or ControllerRevisions less as will do, the oldest first."""
+    made, resource = REVISIONS[subject.ref.kind]
+    name = f"count/{resource}"
+    old = unused(store, subject.ref.kind, workload)[:_MOST] if name in names else ()
+    for number in range(1, len(old) + 1):
+        if comes({name: number}):
+            yield tuple(_deleted(made, it, subject) for it in old[:number])
+            return
 
 
 def _deleted(kind: str, name: str, subject: Subject, pods: int = 0) -> DeleteObject:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
+from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.errors import UsageError
@@ -22,13 +23,12 @@ from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import pods_of
-from kubectl_kres.reports.common.selector_text import selector_text
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import is_settled, needs, node_needs, selector_text
+from kubectl_kres.reports.pod.needs import is_settled, needs, node_needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

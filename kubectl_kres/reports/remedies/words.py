@@ -325,7 +325,8 @@ def _more_room(store: Store, subject: Subject, lacks: Mapping[str, Mapping[str, 
 
 
 def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
-    for ref in dict.fromkeys(edit.object for edit in edits):
+    # What a controller made, and no longer serves, it does not make again.
+    for ref in dict.fromkeys(edit.object for edit in edits if not isinstance(edit, DeleteObject)):
         # A ConfigMap of a file is a copy of the cluster's.
         if ref in store.files and ref.kind != "ConfigMap":
             yield ref, f"make the edit in {store.files[ref]}"

@@ -16,13 +16,13 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.account.account import room_for_revision
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.objects.revisions import REVISIONS
+from kubectl_kres.reports.common.objects.waiting_pods import absent_objects
 from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
-from kubectl_kres.reports.common.revisions import REVISIONS
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.waiting_pods import absent_objects
 from kubectl_kres.reports.pod.pod_claims import added, ordinals_with_claims
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
 from kubectl_kres.simulate.state import (

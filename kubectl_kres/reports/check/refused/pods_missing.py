@@ -46,7 +46,7 @@ def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | Non
 def _may_lack(scene: Scene, judged: Judged) -> bool:
     replicas = judged.replicas
     if replicas is None:
-        return not judged.admitted or (judged.ref.kind == "CronJob" and judged.analysis.account is not None)
+        return not judged.admitted or judged.ref.kind == "CronJob"
     if not scene.of_files:
         return bool(replicas.missing or replicas.failing)
     # Where all pods run, a file is a rollout of them: what has no room then is told by KRES104.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubectl_kres.admission.quota.devices import may_count_devices
+from kubectl_kres.admission.quota.usage import claim_names
 from kubectl_kres.admission.request.pod_objects import Creation, ephemeral_volumes, template_names
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.workload import Workload
@@ -12,7 +14,7 @@ from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
-_CLAIM = "PersistentVolumeClaim"
+_CLAIM, _DEVICES = "PersistentVolumeClaim", "ResourceClaim"
 
 
 def may_wait(spec: PodSpec) -> bool:
@@ -20,8 +22,18 @@ def may_wait(spec: PodSpec) -> bool:
     return any(True for _ in ephemeral_volumes(spec)) or any(True for _ in template_names(spec))
 
 
+def bounded_kinds(store: Store, space: str) -> frozenset[str]:
+    """The kinds of objects made for pods that a policy of the namespace looks at; all others come by themselves."""
+    hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
+    ranges = (item for entry in store.all("LimitRange", space) for item in entry.spec.limits or ())
+    kinds = [_DEVICES] if may_count_devices(hard) else []
+    if claim_names(hard) or any(item.type == _CLAIM for item in ranges):
+        kinds.append(_CLAIM)
+    return frozenset(kinds)
+
+
 def waits_for_objects(store: Store, pod: Pod) -> bool:
-    """Whether a pod that has no node yet lacks a claim, as far as claims were read."""
+    """Whether a pod that has no node yet lacks a claim that a policy looks at, as far as claims were read."""
     if pod.spec.node_name or pod.status.phase not in {"", "Pending"} or pod.metadata.deletion_timestamp:
         return False
     return any(True for _ in absent_names(store, pod))
@@ -29,15 +41,18 @@ def waits_for_objects(store: Store, pod: Pod) -> bool:
 
 def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
     """Kind and name of the claims that are not there: as named here, where the server adds to the name."""
+    if not may_wait(pod.spec):
+        return
     name, space = pod.metadata.name, pod.metadata.namespace
-    for volume in ephemeral_volumes(pod.spec):
+    kinds = bounded_kinds(store, space)
+    for volume in ephemeral_volumes(pod.spec) if _CLAIM in kinds else ():
         claim = f"{name}-{volume.name}"
         if store.get(_CLAIM, claim, space) is None and store.covered(Need(_CLAIM, space, claim)).known:
             yield _CLAIM, claim
     made = {status.name for status in pod.status.resource_claim_statuses or ()}
-    for claim, _ in template_names(pod.spec):
+    for claim, _ in template_names(pod.spec) if _DEVICES in kinds else ():
         if claim not in made:
-            yield "ResourceClaim", f"{name}-{claim}"
+            yield _DEVICES, f"{name}-{claim}"
 
 
 def absent_objects(store: Store, pod: Pod, creations: Iterable[Creation]) -> Iterator[Creation]:
