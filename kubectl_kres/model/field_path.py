@@ -47,9 +47,6 @@ class FieldPath(NamedTuple):
                 parts.append(f".{step}" if parts else step)
         return "".join(parts)
 
-    def child(self, *steps: Step) -> FieldPath:
-        return FieldPath((*self.steps, *steps))
-
     @property
     def holder(self) -> FieldPath:
         """What has the requests and limits that the path leads into: a container, or ``spec``; else the path itself."""

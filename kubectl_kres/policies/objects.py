@@ -28,12 +28,6 @@ def defaulted(raw: Mapping[str, Any]) -> Raw:
     return whole
 
 
-def pod_spec_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The pod spec of a pod or of a template; None for other kinds."""
-    template = template_of(raw)
-    return None if template is None else template.get("spec") or {}
-
-
 def template_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Where metadata and spec of the pod stand."""
     kind = raw.get("kind")

@@ -68,7 +68,9 @@ def test_each_python_that_is_promised_is_tested():
     metadata = tomllib.loads((names.ROOT / "pyproject.toml").read_text())["project"]
     promised = [one.rpartition(" ")[2] for one in metadata["classifiers"] if "Python :: 3." in one]
     jobs = yaml.safe_load((WORKFLOWS / "ci.yml").read_text())["jobs"]
-    assert jobs["test"]["strategy"]["matrix"]["python"] == promised
+    assert ["3.11", *jobs["pythons"]["strategy"]["matrix"]["python"]] == promised
+    (tested,) = [step["with"] for step in jobs["test"]["steps"] if "setup-python" in step.get("uses", "")]
+    assert tested["python-version"] == promised[0]
     assert "3.11.2" in jobs["dist"]["strategy"]["matrix"]["python"]
     assert {one.partition("-")[0] for one in jobs["elsewhere"]["strategy"]["matrix"]["runner"]} == {"macos", "windows"}
     folders = (names.ROOT / ".ci" / "elsewhere").read_text().split()

@@ -149,10 +149,8 @@ class ExplainPage(Page):
         yield from super().run(frame, source, given, tally)
         together = self._together
         if together is not None:
-            tally.answered(
-                together.unseen, complete=together.complete, negative=together.negative and self.options.exit_code
-            )
-            tally.count -= 1
+            negative = together.negative and self.options.exit_code
+            tally.answered(together.unseen, complete=together.complete, negative=negative, counts=False)
             if self.options.output in DOCUMENTS:
                 yield Answered(None, together)
 

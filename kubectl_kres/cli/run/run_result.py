@@ -73,9 +73,9 @@ class Tally:
         self._codes.add(error.exit_code)
         self.complete = self.complete and not _unread(error)
 
-    def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool) -> None:
-        """An object with an answer; ``negative``: one that the exit code tells."""
-        self.count += 1
+    def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool, counts: bool = True) -> None:
+        """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
+        self.count += counts
         self.saw(unseen, complete=complete)
         if negative:
             self._codes.add(Exit.NEGATIVE)

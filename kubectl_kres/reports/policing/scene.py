@@ -194,8 +194,3 @@ def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
     for text in texts:
         name, _, why = text.removeprefix(f"{kind} ").partition(" is not computed: ")
         yield Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
-
-
-def unread_kinds(store: Store, needs: Iterable[Need]) -> frozenset[str]:
-    """The deciding kinds that could not be read."""
-    return frozenset(need.kind for need in needs if need.kind in DECIDING and not store.covered(need).known)
