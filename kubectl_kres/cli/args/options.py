@@ -29,6 +29,7 @@ class Options(NamedTuple):
     output: str = "text"
     color: str = "auto"
     steps: bool = False
+    whole: bool = False
     container: str = ""
     question: str = ""
     resize: str = ""
@@ -271,6 +272,7 @@ OUTPUT = _flag("output", "-o", "--output", metavar="FORMAT", text="", callback=_
 ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 4 where something could not be read.")
 EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative.")
 STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
+WHOLE = _flag("whole", "--all", text="Show all that is known: every value with what set it, quotas, events.")
 CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
 RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
 CGROUP = _flag(
