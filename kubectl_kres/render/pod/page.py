@@ -26,7 +26,7 @@ from kubectl_kres.reports.common.explanation import (
 )
 
 #: Values that are shown; the rest is counted.
-_VALUES = 8
+_VALUES = 6
 #: Widest column of values and of their names.
 _CELL, _NAME = 20, 36
 #: Cells of an event's text.
@@ -72,6 +72,8 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         text = "stored as written" if anything else "no container states a request or limit"
         yield from labelled("values", text, width, tone="quiet")
     if rows:
+        sources = list(dict.fromkeys(_source(row.value) for row in rows))
+        rows.sort(key=lambda row: sources.index(_source(row.value)))
         yield from _rows(rows[:_VALUES], width, live=explanation.live)
     if len(rows) > _VALUES:
         yield [("quiet", f"  and {len(rows) - _VALUES} more values that admission sets")]
@@ -88,8 +90,12 @@ def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
         value = row.value
         tone: Tone = "warn" if value.note or value.alternatives else ""
         source = _source(value)
-        last = at + 1 == len(rows) or (_source(rows[at + 1].value), rows[at + 1].value.rule) != (source, value.rule)
-        beside = source and size(line) + 2 + size(source) <= width
+        last = at + 1 == len(rows) or _source(rows[at + 1].value) != source
+        beside = (
+            source
+            and size(line) + 2 + size(source) <= width
+            and (last and (not at or _source(rows[at - 1].value) != source))
+        )
         yield [(tone, f"{line}  {source}" if beside else line)]
         if source and last and not beside:
             yield from toned("quiet", wrapped(f"from {source}", width, first="      ", rest="        "))
