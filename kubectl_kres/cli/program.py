@@ -15,7 +15,7 @@ from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.errors import ConfigError, on_one_line
+from kubectl_kres.errors import ConfigError, Exit, on_one_line
 
 _HERE = "kubectl_kres.cli.commands"
 
@@ -175,5 +175,5 @@ def _without_command(ctx: click.Context, /, **_: object) -> int:
         except ConfigError as error:
             # Who has no cluster yet is told what there is.
             ending.tell(error)
-    click.echo(ctx.get_help(), color=False)
-    return 0
+            click.echo(ctx.get_help(), color=False)
+            return Exit.UNREAD
