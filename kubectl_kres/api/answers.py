@@ -64,7 +64,7 @@ def explain_all(
             explanation(prepared.store, subject, prepared.ask),
             "Explanation",
             prepared.store.origin,
-            lambda report, width: render.lines(report, width=width),
+            lambda report, width: render.lines(report, whole=True, width=width),
         )
         for subject in prepared.subjects
     ]

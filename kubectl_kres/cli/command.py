@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_kres.cli.args import flags
-from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
+from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, RARE, Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.settings.config import applied
 from kubectl_kres.errors import KresError
@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # the kinds' structs cost more than a page of help
 Run = Callable[[Options, tuple[str, ...]], int]
 
 WIDTH = 80
+
+#: Examples on the page of ``--help``; ``help COMMAND`` has all.
+_EXAMPLES = 5
 
 
 def _show_help(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click calls it
@@ -67,6 +70,7 @@ class Command(click.Command):
         self.run, self.usage, self.examples, self.formats = run, usage, dedent(examples).strip(), formats
         self.completes = completes
         self.configured = configured and connects
+        self._own = list(flags)
         self.listed = [*flags, *CONNECTION] if connects else list(flags)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -92,17 +96,39 @@ class Command(click.Command):
             raise
 
     def get_help(self, ctx: click.Context) -> str:
-        """What the command does, examples, the flags that people use, the usage line."""
-        shown = [flag for flag in self.listed if isinstance(flag, click.Option) and not flag.hidden]
-        program = ctx.find_root().info_name or ""
+        """Return a page for a screen: what the command does, its usage, the first examples, its own flags."""
+        examples = self.examples.split("\n\n")
+        more = f"all {len(examples)} examples and every flag" if len(examples) > _EXAMPLES else "more"
+        parts = (
+            filled(dedent(self.help or "").strip().partition("\n\n")[0]),
+            self._usage(ctx),
+            "Examples:\n" + indent("\n".join(examples[:_EXAMPLES]), "  "),
+            self._flags([flag for flag in self._own if flag.name not in RARE]),
+            f'Use "kubectl kres help {ctx.info_name}" for {more}.',
+        )
+        return _joined(parts, ctx)
+
+    def whole_help(self, ctx: click.Context) -> str:
+        """Return all that there is to say: the whole text, every example, the flags that people use."""
         parts = (
             filled(self.help or ""),
+            self._usage(ctx),
             f"Examples:\n{indent(self.examples, '  ')}",
-            "Flags:\n" + "\n".join(rows(row(flag, self.formats) for flag in shown)) if shown else "",
-            f"Usage:\n  {' '.join(filter(None, ('kubectl kres', ctx.info_name, self.usage, '[flags]')))}",
+            self._flags(self.listed),
             'Use "kubectl kres options" for the flags that every command takes.',
         )
-        return "\n\n".join(filter(None, parts)).replace("kubectl kres", program)
+        return _joined(parts, ctx)
+
+    def _usage(self, ctx: click.Context) -> str:
+        return f"Usage:\n  {' '.join(filter(None, ('kubectl kres', ctx.info_name, self.usage, '[flags]')))}"
+
+    def _flags(self, flags: Sequence[click.Parameter]) -> str:
+        shown = [flag for flag in flags if isinstance(flag, click.Option) and not flag.hidden]
+        return "Flags:\n" + "\n".join(rows(row(flag, self.formats) for flag in shown)) if shown else ""
+
+
+def _joined(parts: Iterable[str], ctx: click.Context) -> str:
+    return "\n\n".join(filter(None, parts)).replace("kubectl kres", ctx.find_root().info_name or "")
 
 
 def filled(text: str) -> str:
@@ -126,5 +152,5 @@ def row(flag: click.Option, formats: tuple[str, ...] = ()) -> tuple[str, str]:
     """The names of a flag with what it takes, and what it does."""
     names = ", ".join(flag.opts) if len(flag.opts) > 1 else f"    {flag.opts[0]}"
     more = ("jsonpath=TEMPLATE", "custom-columns=SPEC") if "json" in formats else ()
-    text = flag.help or f"The output format: {', '.join((*formats, *more))}."
+    text = flag.help or f"One of {', '.join((*formats, *more))}."
     return (names if flag.is_flag else f"{names} {flag.metavar}"), text

@@ -15,7 +15,7 @@ from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.errors import ConfigError, on_one_line
+from kubectl_kres.errors import ConfigError, Exit, on_one_line
 
 _HERE = "kubectl_kres.cli.commands"
 
@@ -43,6 +43,8 @@ _REST = {
     "options": (f"{_HERE}.help", "List the flags that every command takes"),
     "help": (f"{_HERE}.help", "Help about a command"),
 }
+#: Commands of kubectl that show objects.
+_OF_KUBECTL = frozenset({"describe", "get", "why", "show", "top"})
 #: The word and the name of the program that ask what may follow, instead of for an answer.
 COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
 #: The word that makes the program a worker of ``fleet``.
@@ -142,9 +144,7 @@ class Program(click.Group):
         name = name if name in _FIRST or name in _REST else aliases().get(name, name)
         command = self.get_command(ctx, name)
         if command is None:
-            import difflib  # one start in a thousand needs it
-
-            near = "".join(f"\n\t{close_match}" for close_match in difflib.get_close_matches(name, commands()))
+            near = "".join(f"\n\t{command_line}" for command_line in _near(name, rest))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
             raise click.UsageError(f'unknown command "{on_one_line(name)}" for "{ctx.command_path}"{suggestion}', ctx)
         return name, command, rest
@@ -153,6 +153,19 @@ class Program(click.Group):
         """What the program is for, and its commands."""
         lines = "\n".join(rows(((name, line) for name, (_, line) in commands().items()), 14))
         return _HELP.strip().format(commands=lines).replace("kubectl kres", ctx.command_path)
+
+
+def _near(name: str, rest: Sequence[str]) -> Sequence[str]:
+    """Return what was probably meant by a command that there is not: kubectl's words and types lead to ``explain``."""
+    import difflib  # one start in a thousand needs them
+
+    from kubectl_kres.model.kinds import find
+
+    if name in _OF_KUBECTL:
+        return [" ".join(("explain", *(on_one_line(word) for word in rest[:1])))]
+    if find(name.partition("/")[0]) is not None:
+        return [f"explain {on_one_line(name)}"]
+    return difflib.get_close_matches(name, commands())
 
 
 def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click calls it
@@ -175,5 +188,5 @@ def _without_command(ctx: click.Context, /, **_: object) -> int:
         except ConfigError as error:
             # Who has no cluster yet is told what there is.
             ending.tell(error)
-    click.echo(ctx.get_help(), color=False)
-    return 0
+            click.echo(ctx.get_help(), color=False)
+            return Exit.UNREAD

@@ -306,5 +306,5 @@ DISTRIBUTED = "the TenantResource or GlobalTenantResource that distributes it"
 )  # fmt: skip
 def test_a_limit_range_that_capsule_distributes_is_named_with_its_keeper(metadata, told):
     found = about("LimitRange", "low", [limits("low", container(min={"cpu": "2"}), **metadata), NAMESPACE])
-    said = f"Capsule keeps it ({told[0]}): edits are undone, or refused; change {told[1]} instead" if told else None
+    said = f"Capsule owns it ({told[0]}): edits are undone, or refused; change {told[1]} instead" if told else None
     assert [*found.warnings] == ([said] if told else [])

@@ -254,14 +254,14 @@ def test_commands_are_one_process_each_without_a_shell():
 @pytest.mark.parametrize(
     ("metadata", "keeper"),
     [
-        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm keeps it"),
-        ({"annotations": {"meta.helm.sh/release-name": "shop"}}, "Helm keeps it (release shop)"),
-        ({"labels": {"argocd.argoproj.io/instance": "shop"}}, "Argo CD keeps it"),
+        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm owns it"),
+        ({"annotations": {"meta.helm.sh/release-name": "shop"}}, "Helm owns it (release shop)"),
+        ({"labels": {"argocd.argoproj.io/instance": "shop"}}, "Argo CD owns it"),
         (
             {"managedFields": [{"manager": "kustomize-controller"}]},
-            "Flux keeps it (field manager kustomize-controller)",
+            "Flux owns it (field manager kustomize-controller)",
         ),
-        (owned_by("Team", "a"), "Team/a keeps it: change that instead"),
+        (owned_by("Team", "a"), "Team/a owns it: change that instead"),
     ],
 )
 def test_what_others_keep_is_not_changed_by_a_command(metadata: Raw, keeper: str):

@@ -29,6 +29,7 @@ class Options(NamedTuple):
     output: str = "text"
     color: str = "auto"
     steps: bool = False
+    whole: bool = False
     container: str = ""
     question: str = ""
     resize: str = ""
@@ -271,6 +272,7 @@ OUTPUT = _flag("output", "-o", "--output", metavar="FORMAT", text="", callback=_
 ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 4 where something could not be read.")
 EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative: refused, waits, fails.")
 STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
+WHOLE = _flag("whole", "--all", text="Show all: every value with its origin, events.")
 CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
 RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
 CGROUP = _flag(
@@ -305,7 +307,7 @@ BY_VALUE = _flag(
     "--by",
     metavar="value",
     callback=_word("", "value"),
-    text="Show who uses what is shared out, down to the values of pods and what set each.",
+    text="Show who uses what is shared out, by value.",
 )
 FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
 DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")
@@ -313,7 +315,7 @@ POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this
 WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
 SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
 #: What a command takes whose answer can be followed; see ``watching.repeated``.
-WATCH = _flag("watch", "-w", "--watch", text="Stay, and answer again whenever the answer changes.")
+WATCH = _flag("watch", "-w", "--watch", text="Stay, and answer again when the answer changes.")
 #: The same with a word to wait for.
 WATCHING = (
     WATCH,
@@ -322,7 +324,7 @@ WATCHING = (
         "--until",
         metavar="WORD",
         callback=_word("", "admitted", "exist", "ready", "fits", "allocated"),
-        text="With -w: end once it is admitted, its pods exist or are ready, it fits or is allocated.",
+        text="With -w: end once this is so: admitted, exist, ready, fits, allocated.",
     ),
     _flag(
         "timeout", "--timeout", metavar="TIME", text="With -w: end after this time, as 90s; with 1 if --until waits."
@@ -381,7 +383,7 @@ INPUT = (
         "-f",
         "--filename",
         metavar="FILE",
-        text="A manifest, a directory of them, or - for standard input.",
+        text="A manifest, a folder of them, or - for stdin.",
     ),
     _flag("recursive", "-R", "--recursive", text="Take directories given with -f as a whole."),
     ALL_NAMESPACES,
@@ -435,13 +437,19 @@ SIMULATED = (
 
 #: Which API server is asked about.
 SERVER = (
-    _flag("kube_version", "--kube-version", metavar="1.N", text="The Kubernetes version whose rules are used."),
+    _flag("kube_version", "--kube-version", metavar="1.N", text="Use the rules of this Kubernetes version."),
     _flag(
         "feature_gates", "--feature-gates", metavar="A=BOOL,...", text="Feature gates that the server was started with."
     ),
     _flag("admission_config", "--admission-config", metavar="FILE", text="The server's admission configuration."),
     _flag("tekton_config", "--tekton-config", metavar="FILE", text="Tekton's ConfigMaps, instead of the cluster's."),
 )
+
+#: Flags that few need: they are on the page of ``help COMMAND``, not of ``--help``.
+RARE = frozenset({
+    "recursive", "field_selector", "no_seen", "timeout", "allow_partial", "cgroup", "driver",
+    *(flag.name for flag in SERVER if flag.name != "kube_version"),
+})  # fmt: skip
 
 #: Everything that may stand before the command.
 SHARED = (

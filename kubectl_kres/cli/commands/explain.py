@@ -21,6 +21,7 @@ from kubectl_kres.cli.args.options import (
     SERVER,
     STEPS,
     WATCHING,
+    WHOLE,
     Options,
 )
 from kubectl_kres.cli.command import Command
@@ -286,7 +287,9 @@ class ExplainPage(Page):
             from kubectl_kres.render.pod.brief import brief
 
             return explanation, Answered(subject, explanation, self.brief(brief(explanation, self._more(subject))))
-        return explanation, Answered(subject, explanation, self._explanation_lines(explanation, many=turn.many))
+        return explanation, Answered(
+            subject, explanation, self._explanation_lines(explanation, now=turn.ask.now, many=turn.many)
+        )
 
     def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
@@ -361,7 +364,7 @@ class ExplainPage(Page):
 
         return word(value)[0] in {"conflict", "over"}
 
-    def _explanation_lines(self, explanation: Explanation, *, many: bool) -> Callable[[], list[str]]:
+    def _explanation_lines(self, explanation: Explanation, *, now: str, many: bool) -> Callable[[], list[str]]:
         options = self.options
         gap = [""] * (self._blocks > 0)
         self._blocks = 0 if many else 1
@@ -372,6 +375,8 @@ class ExplainPage(Page):
             steps=options.steps,
             container=options.container,
             question=options.question,
+            whole=options.whole or options.output == "wide",
+            now=now,
             color=self.color,
             width=self.width,
         )
@@ -477,6 +482,7 @@ command = Command(
         *INPUT,
         CONTAINER,
         QUESTION,
+        WHOLE,
         STEPS,
         BY_VALUE,
         RESIZE,

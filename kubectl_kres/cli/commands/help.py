@@ -38,7 +38,8 @@ def _help(_options: Options, words: tuple[str, ...]) -> int:
         name, command, _ = program.resolve_command(ctx, list(words[:1]))
         assert command is not None
         ctx = click.Context(command, info_name=name, parent=ctx)
-    click.echo(ctx.command.get_help(ctx))
+    page = ctx.command
+    click.echo(page.whole_help(ctx) if isinstance(page, Command) else page.get_help(ctx))
     return 0
 
 

@@ -63,6 +63,8 @@ _READ_ALONG = ("Pod", "Deployment")
 
 _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of them is not certain"
 
+#: Namespaces that a hint names.
+_SPACES = 3
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
 #: Kinds of every cluster that quotas merely count.
@@ -172,7 +174,7 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
         except ClusterError:
             continue
         names += [item.metadata.name for item in source.store.all(kind.kind, space)]
-    return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.7)]
+    return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.6)]
 
 
 def _from_files(
@@ -411,9 +413,28 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
         close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
-        meant = f"did you mean {' or '.join(close)}?" if close else ""
+        meant = _elsewhere(source, group[0]) or (f"did you mean {' or '.join(close)}?" if close else "")
         cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else meant
     return cluster_error
+
+
+def _elsewhere(source: ObjectSource, subject: Subject) -> str:
+    """Return in which other namespaces there is an object of this kind and name; empty: in none that can be seen."""
+    ref, kind = subject.ref, subject.kind
+    if kind is None or not kind.namespaced:
+        return ""
+    try:
+        pages = source.pages(Need(kind.kind, field_selector=f"metadata.name={ref.name}", required=False))
+        spaces = [item.metadata.namespace for page in pages for item in page if item.metadata.name == ref.name]
+    except ClusterError:
+        return ""
+    shown = " or ".join(f"-n {space}" for space in spaces[:_SPACES])
+    more = f", and in {len(spaces) - _SPACES} more namespaces" if len(spaces) > _SPACES else ""
+    return (
+        f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
+        if spaces
+        else ""
+    )
 
 
 def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:

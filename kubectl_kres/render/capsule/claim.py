@@ -140,7 +140,7 @@ def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     if not report.ways and report.waits:
         yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
     for number, way in enumerate(report.ways):
-        yield from way_lines(report, way, "OR " if number else "DO ", width)
+        yield from way_lines(report, way, "or   " if number else "fix  ", width)
 
 
 def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:

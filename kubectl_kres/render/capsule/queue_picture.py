@@ -42,7 +42,7 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
         left = sorted(places[ref] for ref in way.waits if ref in places)
         parts = [f"{_listed(admitted)} get in" if len(admitted) > 1 else f"{_listed(admitted)} gets in"]
         parts += [f"{_listed(left)} wait{'s' * (len(left) == 1)}"] if left else []
-        lead = "DO " if number == 0 else "OR "
+        lead = "fix  " if number == 0 else "or   "
         yield from toned("", wrapped(f"{way.text}: {', '.join(parts)}", width, first=lead, rest="   "))
 
 

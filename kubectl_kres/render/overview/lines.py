@@ -201,10 +201,10 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     yield [(tone, first[:2]), ("", first[2:])]
     yield from toned("", rest)
     for at, remedy in enumerate(problem.remedies[:2]):
-        yield from toned("", wrapped(remedy.text, width, first="  OR " if at else "  DO ", rest="     "))
+        yield from toned("", wrapped(remedy.text, width, first="  or   " if at else "  fix  ", rest="       "))
         for command in remedy.commands if not at else ():
-            yield [("", "     "), ("command", command)]
-    yield [("quiet", f"  more: kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
+            yield [("", "       "), ("command", command)]
+    yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
 
 
 def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:

@@ -104,7 +104,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     if verdict.allowed is not True:
         yield [("bad", f"# {_refused(difference)}: {ref.full}: {message_of(verdict)}")]
         for at, remedy in enumerate(difference.remedies):
-            for line in wrapped(remedy.text, width, first="#     or: " if at else "# remedy: ", rest="#   "):
+            for line in wrapped(remedy.text, width, first="# or: " if at else "# fix: ", rest="#   "):
                 yield [("bad", line)]
     before, after = yaml_lines(difference.before), yaml_lines(difference.after)
     groups = list(_groups(before, after))

@@ -10,10 +10,12 @@ from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.times import since
 from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, tables, title
+from kubectl_kres.render.verdict.cause import figures
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
-from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
-from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
+from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, labelled, remedy_lines
+from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
 
@@ -33,10 +35,14 @@ def lines(
     steps: bool = False,
     container: str = "",
     question: str = "",
+    whole: bool = False,
+    now: str = "",
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
     """Every line of the answer. ``container`` and ``question`` (``app.limits.memory``) narrow it.
+
+    ``whole`` or ``steps``: with all that is known; else the short page, with ages as of ``now`` (RFC 3339).
 
     Raises UsageError where they name nothing. Lines of ours keep to ``width``; the server's own sentences are not cut.
     """
@@ -48,8 +54,12 @@ def lines(
     elif container:
         chosen = asked.containers(explanation, container)
         result = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
-    else:
+    elif steps or whole:
         result = explanation_lines(explanation, steps=steps, width=width)
+    else:
+        from kubectl_kres.render.pod.page import page_lines
+
+        result = page_lines(explanation, now=now, width=width)
     for line in result:
         yield draw(line, color=color)
 
@@ -99,6 +109,18 @@ def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     yield from _then(explanation, width)
 
 
+def short_verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """Yield the same without the server's words, the figures of what is short in their place."""
+    yield from _first(explanation, width)
+    for sentence in figures(explanation.verdict.findings):
+        yield from toned("", wrapped(sentence, width, first="  ", rest="    "))
+    yield from _autoscaled(explanation, width)
+    if explanation.remedies or explanation.note:
+        yield [("", "")]
+    yield from remedy_lines(explanation.remedies, _note(explanation), width)
+    yield from _then(explanation, width)
+
+
 def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """The same at the head of a screen, where little room is: what to do stands before the server's own words."""
     first, *rest = _first(explanation, width)
@@ -117,7 +139,7 @@ def _note(explanation: Explanation) -> str:
 def _then(explanation: Explanation, width: int) -> Iterator[Line]:
     """What goes on after a remedy, or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
-        yield from toned("quiet", wrapped(BACK_OFF, width, first="  then: ", rest=" " * 8))
+        yield from labelled("then", BACK_OFF, width, tone="quiet")
     for system in systems():
         yield from system.outcome_lines(explanation, width)
 
@@ -135,7 +157,12 @@ def _server(explanation: Explanation, width: int) -> Iterator[Line]:
     verdict = explanation.verdict
     server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     if server:
-        yield [("quiet", f"server: {server}")]
+        yield from labelled("server", server, width, tone="quiet")
+    yield from _autoscaled(explanation, width)
+
+
+def _autoscaled(explanation: Explanation, width: int) -> Iterator[Line]:
+    """How far an autoscaler gets."""
     reach = explanation.autoscaled
     if reach is not None:
         yield from toned("warn" if reach.fits < reach.most else "quiet", wrapped(at_maximum(reach), width, rest="  "))
@@ -271,7 +298,7 @@ def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
         return
     yield [("", "")]
     yield [("strong", "seen in the cluster")]
-    for fact in facts:
+    for fact in merge_facts(facts):
         times = f" {fact.count}x" if fact.count > 1 else ""
         at = f", last {fact.time}" if fact.time else ""
         head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
@@ -285,18 +312,25 @@ def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
 
 def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
     """What else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
-    groups: list[tuple[Tone, str, list[str]]] = [
-        ("warn", "or: ", list(explanation.verdict.others)),
-        ("warn", "Warning: ", list(explanation.warnings)),
-        ("quiet", "assumed: ", [assumption.text for assumption in explanation.assumptions]),
-        ("bad", "not seen: ", list(_not_seen(explanation))),
-    ]  # fmt: skip
-    groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
+    groups = remark_groups(explanation, steps=steps)
     if any(texts for _, _, texts in groups):
         yield [("", "")]
     for tone, label, texts in groups:
         for remark in texts:
-            yield from toned(tone, wrapped(remark, width, first=label, rest="  "))
+            yield from labelled(label, remark, width, tone=tone)
+
+
+def remark_groups(
+    explanation: Explanation, *, steps: bool = False, now: str = ""
+) -> tuple[tuple[Tone, str, tuple[str, ...]], ...]:
+    """Return the remarks with tone and label. ``now`` (RFC 3339): times are ages then."""
+    return (
+        ("warn", "or", explanation.verdict.others),
+        ("warn", "warning", explanation.warnings),
+        ("bad", "unread", tuple(_not_seen(explanation))),
+        ("quiet", "assumed", tuple(assumption.text for assumption in explanation.assumptions)),
+        ("quiet", "changed", tuple(_edits(explanation, steps=steps, now=now))),
+    )
 
 
 def _node_lines(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -314,11 +348,13 @@ def _not_seen(explanation: Explanation) -> Iterator[str]:
         yield from map(unseen_text, explanation.unseen)
 
 
-def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
+def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
     """Who last changed what refuses; with ``steps`` also what set a value."""
     sources = (finding.source for finding in explanation.verdict.findings)
     refusing = {str(source.ref) for source in sources if source is not None}
     for field, edit in explanation.edits.items():
         if steps or field.partition(" ")[0] in refusing:
             how = f" ({edit.operation})" if edit.operation else ""
-            yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
+            ago = since(edit.time, now)
+            when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
+            yield f"{field} by {edit.manager}{how}{when}"

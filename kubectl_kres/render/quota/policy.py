@@ -179,7 +179,7 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
         yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
         for at, remedy in enumerate(bare.remedies):
             text = remedy.text.replace(" of container bare", " of each container")
-            yield from toned("", wrapped(text, width, first="      or: " if at else "  remedy: ", rest="          "))
+            yield from toned("", wrapped(text, width, first="  or   " if at else "  fix  ", rest="       "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  this quota has room for {own[0].fits}")]

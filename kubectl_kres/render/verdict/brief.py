@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, draw
+from kubectl_kres.render.verdict.remedy import LABEL
 from kubectl_kres.reports.common.remedy import Remedy
 
 #: Lines of an answer at most.
@@ -40,10 +41,16 @@ def lines(brief: Brief, *, color: bool = False) -> Iterator[str]:
 
 def _lines(brief: Brief) -> Iterator[Line]:
     yield [(brief.tone, brief.word), ("", brief.text)]
-    how = {"   run: ": brief.run} if brief.run else {"   how: ": brief.how}
-    for label, text in {"remedy: ": brief.remedy, **how, "    or: ": brief.other, "  next: ": brief.next}.items():
+    texts = {
+        "fix": brief.remedy,
+        "run": brief.run,
+        "": "" if brief.run else brief.how,
+        "or": brief.other,
+        "next": brief.next,
+    }
+    for label, text in texts.items():
         if text:
-            yield [("strong", label), ("", text)]
+            yield [("strong", f"{label:<{LABEL}}"), ("", text)]
     if brief.warning:
         yield [("warn", brief.warning)]
 

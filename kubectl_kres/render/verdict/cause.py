@@ -23,6 +23,16 @@ def cause(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -
     return f"{'; '.join(texts[:_MOST])}{more}"
 
 
+def figures(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what a pod asks for of each name of a quota that is full, and what is used of it."""
+    for finding in findings:
+        if finding.rule == "quota/exceeded" and finding.asked and finding.used and finding.limit:
+            yield (
+                f"{_object(finding)}: a pod asks for {finding.asked} of {finding.resource}, "
+                f"{finding.used} of {finding.limit} {'is' if finding.used in {'0', '1'} else 'are'} used"
+            )
+
+
 def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[str]:
     """Those of one quota together."""
     exceeded: dict[str, list[Finding]] = {}

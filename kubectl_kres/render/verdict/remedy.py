@@ -1,53 +1,53 @@
-"""Remedies as lines: the ways one after the other, each with the commands that make it."""
+"""Fixes as lines: each way after the other, who owns what it edits, the commands that make it, and what to ask next."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.common.remedy import Remedy
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
-_INDENT = " " * 8
+#: Cells of the labels at the beginning of lines: fix, or, run, next and their like.
+LABEL = 8
+_INDENT = " " * LABEL
+
+
+def labelled(label: str, text: str, width: int, *, tone: Tone = "") -> Iterator[Line]:
+    """Yield ``text`` behind its label, in lines of at most ``width`` cells."""
+    head = f"{label:<{LABEL}}"
+    first, *rest = wrapped(text, width, first=head, rest=_INDENT)
+    yield [("strong", head), (tone, first[LABEL:])]
+    yield from toned(tone, rest)
 
 
 def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
-    """Every way; without one the note, if there is any. Commands are not broken."""
-    if not remedies:
-        if note:
-            yield from _labelled("remedy: ", note, width)
-        return
+    """Yield every fix, numbered where there are several; without one the note. Commands are not broken."""
     if note:
-        yield from _labelled("  note: ", note, width)
-    for at, remedy in enumerate(remedies):
-        yield from _labelled("    or: " if at else "remedy: ", remedy.text, width)
+        yield from toned("quiet" if not remedies else "", wrapped(note, width))
+    for number, remedy in enumerate(remedies, 1):
+        yield from labelled(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
+        if remedy.why:
+            yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
         if remedy.stays:
             what = remedy.stays if remedy.contested else f"then still refused: {remedy.stays}"
             yield from toned("warn", wrapped(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
-        if remedy.why:
-            yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
     asks = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
     for ask in asks if commands else ():
-        yield [("quiet", "who uses it: "), ("strong", ask)]
+        yield [("strong", f"{'next':<{LABEL}}"), ("command", ask), ("quiet", "  # who uses it")]
 
 
 def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
-    """The same at the head of a screen: DO the first way, OR another one."""
+    """Yield the same at the head of a screen: the first fix, then other ones."""
     for at, remedy in enumerate(remedies):
-        first, *rest = wrapped(remedy.text, width, first="OR " if at else "DO ", rest="   ")
-        yield [("strong", first[:3]), ("", first[3:])]
-        yield from toned("", rest)
+        yield from labelled("or" if at else "fix", remedy.text, width)
+        if remedy.why:
+            yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
         for command in remedy.commands:
-            yield [("", "   "), ("command", command)]
+            yield [("", _INDENT), ("command", command)]
     if not remedies:
         yield from remedy_lines((), note, width)
-
-
-def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
-    first, *rest = wrapped(text, width, first=label, rest=_INDENT)
-    yield [("strong", label), ("", first[len(label) :])]
-    yield from toned("", rest)

@@ -152,7 +152,7 @@ class Capsule(System):
     def keeper(self, metadata: Metadata) -> str:
         pool = (metadata.labels or {}).get(POOL_LABEL)
         if pool:
-            return f"Capsule keeps it for pool {pool}: claim more from the pool instead"
+            return f"Capsule owns it for pool {pool}: claim more from the pool instead"
         return kept(metadata) if isinstance(metadata, ManagedMetadata) else ""
 
     def distributed(self, metadata: ManagedMetadata) -> str:
@@ -251,11 +251,11 @@ def kept(metadata: ManagedMetadata) -> str:
         made = "its Tenant"
     else:
         made = "the TenantResource or GlobalTenantResource that distributes it"
-    return f"Capsule keeps it ({told[0]}): edits are undone, or refused; change {made} instead"
+    return f"Capsule owns it ({told[0]}): edits are undone, or refused; change {made} instead"
 
 
 def _told(metadata: ManagedMetadata) -> Iterator[str]:
-    """What tells that Capsule keeps it."""
+    """What tells that Capsule owns it."""
     for entry in metadata.managed_fields or ():
         if entry.manager.startswith(MANAGER):
             yield f"field manager {entry.manager}"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
 from kubectl_kres.admission.pod.qos import QoS
 from kubectl_kres.model.kinds import named_kind
@@ -148,6 +150,18 @@ class Fact(Record, frozen=True):
     def steady(self) -> tuple[Any, ...]:
         """The same said again, about another try, is the same."""
         return self.reason, gist(self.text), self.source
+
+
+def merge_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return the facts with those as one that differ only in the names of new pods: counted together, the last time."""
+    merged: dict[tuple[str, str], Fact] = {}
+    for fact in facts:
+        key = fact.reason, gist(fact.text)
+        first = merged.get(key)
+        latest = fact if first is None or fact.time > first.time else first
+        count = fact.count + (first.count if first is not None else 0)
+        merged[key] = structs.replace(latest, count=count)
+    return tuple(merged.values())
 
 
 #: Every verdict in one word: docs/verdicts.md has the table, ``reports.pod.verdict`` the rules.

@@ -201,7 +201,7 @@ def keeper(metadata: Metadata) -> str:
 def _owned(metadata: Metadata) -> str:
     for owner in metadata.owner_references or ():
         if owner.controller:
-            return f"{owner.kind}/{owner.name} keeps it: change that instead"
+            return f"{owner.kind}/{owner.name} owns it: change that instead"
     return next(filter(None, (system.keeper(metadata) for system in systems())), "")
 
 
@@ -209,12 +209,12 @@ def _released(metadata: Metadata) -> str:
     """What labels and annotations tell."""
     annotations, labels = metadata.annotations or {}, metadata.labels or {}
     if any(name in annotations or name in labels for name in ARGO):
-        return "Argo CD keeps it: make the edit in its source"
+        return "Argo CD owns it: edit its source"
     if annotations.get(RELEASE):
-        return f"Helm keeps it (release {annotations[RELEASE]}): make the edit in the values of the release"
+        return f"Helm owns it (release {annotations[RELEASE]}): edit the values of the release"
     managed = labels.get(_MANAGED_BY, "")
     if managed.lower() not in _PEOPLE:
-        return f"{managed} keeps it (label {_MANAGED_BY}): make the edit in its source"
+        return f"{managed} owns it (label {_MANAGED_BY}): edit its source"
     return ""
 
 
@@ -222,5 +222,5 @@ def _applied(metadata: Metadata) -> str:
     """What the field managers tell."""
     for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
         if name := manager_of(entry.manager):
-            return f"{name} keeps it (field manager {entry.manager}): make the edit in its source"
+            return f"{name} owns it (field manager {entry.manager}): edit its source"
     return ""

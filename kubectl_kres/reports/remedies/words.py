@@ -303,7 +303,7 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: told for ref, told in unchangeable(made).items() if ref not in kept}
     why = [
-        *(f"{ref}: {told}" for ref, told in kept.items()),
+        *_owners(kept, edits),
         *([f"make the edits in {subject.file or 'the file'}"] if filed else []),
         *dict.fromkeys(fixed.values()),
     ]
@@ -317,6 +317,15 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
         proven=True,
         ask=asking(of, raising[0].object) if raising and raising[0].object not in store.files else "",
     )
+
+
+def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
+    """Who owns the objects; they are named where not all of them have the same owner."""
+    if len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits):
+        yield next(iter(kept.values()))
+        return
+    for owner in dict.fromkeys(kept.values()):
+        yield f"{listed([str(ref) for ref in kept if kept[ref] == owner])}: {owner}"
 
 
 def _more_room(store: Store, subject: Subject, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:

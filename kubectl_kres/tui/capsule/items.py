@@ -31,7 +31,7 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
 def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> Iterator[Line]:
     if any(deed.command for deed in way.deeds):
         yield [("quiet", "enter copies what is to be typed")]
-    yield from way_lines(report, way, "OR " if number else "DO ", width)
+    yield from way_lines(report, way, "or   " if number else "fix  ", width)
 
 
 def _then(way: UnblockOption) -> str:

@@ -1,0 +1,194 @@
+"""The short page of an explanation: the verdict, its cause, the fixes, and what admission changed.
+
+``explain.explanation_lines`` is the whole answer, which ``--all`` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines
+from kubectl_kres.render.text.columns import columns
+from kubectl_kres.render.text.line import Line, Tone, clipped, size, toned, wrapped
+from kubectl_kres.render.text.steps import own
+from kubectl_kres.render.text.times import since
+from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
+from kubectl_kres.render.verdict.remedy import LABEL, labelled
+from kubectl_kres.reports.common.explanation import (
+    Explanation,
+    Fact,
+    QuotaCost,
+    ResourceValue,
+    Total,
+    gist,
+    merge_facts,
+)
+
+#: Values that are shown; the rest is counted.
+_VALUES = 6
+#: Widest column of values and of their names.
+_CELL, _NAME = 20, 36
+#: Cells of an event's text.
+_FACT = 240
+#: Conditions that say no more than that pods are missing.
+_NOISE = frozenset({"MinimumReplicasUnavailable"})
+#: Remarks that are never cut: they may change the answer.
+_WHOLE = frozenset({"or", "warning", "unread"})
+#: Events and remarks of a kind that are shown.
+_FACTS = 2
+
+
+class _Row(NamedTuple):
+    """A value that is not stored as it was written: its name, its figures, what set it."""
+
+    value: ResourceValue
+    name: str
+
+
+def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Line]:
+    """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages; empty: none is shown."""
+    yield from short_verdict_lines(explanation, width)
+    yield [("", "")]
+    yield from _value_lines(explanation, width)
+    yield from _pod_line(explanation, width)
+    yield from _quota_line(explanation.quotas, width)
+    yield from _server_lines(explanation, now, width)
+    yield from _remarks(explanation, now, width)
+    yield from labelled("more", f"--all: {_more(explanation)}", width, tone="quiet")
+
+
+def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """The values that are not stored as they were written, each with what set it."""
+    rows = [
+        _Row(value, f"{container.name or 'pod level'} {value.resource} {value.side[:-1]}")
+        for container in explanation.containers
+        for value in container.values
+        if value.value != value.written or value.alternatives or value.note
+    ]
+    notes = [container.note for container in explanation.containers if container.note]
+    if not rows and explanation.containers:
+        anything = any(container.values for container in explanation.containers)
+        text = "stored as written" if anything else "no container states a request or limit"
+        yield from labelled("values", text, width, tone="quiet")
+    if rows:
+        sources = list(dict.fromkeys(_source(row.value) for row in rows))
+        rows.sort(key=lambda row: sources.index(_source(row.value)))
+        yield from _rows(rows[:_VALUES], width, live=explanation.live)
+    if len(rows) > _VALUES:
+        yield [("quiet", f"  and {len(rows) - _VALUES} more values that admission sets")]
+    for note in notes:
+        yield from toned("warn", wrapped(note, width, first="  ", rest="  "))
+
+
+def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
+    """A table; the object that set a value stands behind its rule, or once below the rows that it set."""
+    heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
+    head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
+    yield [("strong", head[: len(heads[0])]), ("quiet", clipped(head[len(heads[0]) :], width))]
+    for at, (row, line) in enumerate(zip(rows, shown, strict=True)):
+        value = row.value
+        tone: Tone = "warn" if value.note or value.alternatives else ""
+        source = _source(value)
+        last = at + 1 == len(rows) or _source(rows[at + 1].value) != source
+        beside = (
+            source
+            and size(line) + 2 + size(source) <= width
+            and (last and (not at or _source(rows[at - 1].value) != source))
+        )
+        yield [(tone, f"{line}  {source}" if beside else line)]
+        if source and last and not beside:
+            yield from toned("quiet", wrapped(f"from {source}", width, first="      ", rest="        "))
+        if value.note:
+            yield from toned("warn", wrapped(f"live differs: {value.note}", width, first="      ", rest="        "))
+
+
+def _cells(row: _Row, *, live: bool) -> list[str]:
+    value = row.value
+    computed = " or ".join([value.value or "-", *(other.value for other in value.alternatives)])
+    figures = [value.written or "-", computed, *([value.live or "-"] if live else [])]
+    return [f"  {clipped(row.name, _NAME)}", *(clipped(figure, _CELL) for figure in figures), value.rule]
+
+
+def _source(value: ResourceValue) -> str:
+    """The object that the value was taken from; empty where that is the manifest itself."""
+    return "" if own(value.rule) or value.source is None else str(value.source.ref)
+
+
+def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
+    """The effective request and limit of each resource of the pod, and its QoS class with the reason."""
+    parts: list[str] = []
+    if explanation.totals:
+        parts.append(", ".join(_pairs(explanation.totals)))
+    if explanation.qos is not None:
+        other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
+        seen = PARTLY if blind(explanation.unseen) else ""
+        parts.append(f"QoS {explanation.qos.name}{other}{seen}: {explanation.qos.because}")
+    if parts:
+        yield from labelled("pod", "; ".join(parts), width)
+    if explanation.live_qos and explanation.qos is not None and explanation.live_qos != explanation.qos.name:
+        kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
+        yield from toned("warn", wrapped(kept, width, first=" " * LABEL, rest=" " * LABEL))
+
+
+def _pairs(totals: Sequence[Total]) -> Iterator[str]:
+    """``cpu 500m / 1`` for each resource: request and limit."""
+    by_resource: dict[str, dict[str, Total]] = {}
+    for total in totals:
+        by_resource.setdefault(total.resource, {})[total.side] = total
+    for resource, sides in by_resource.items():
+        request, limit = sides.get("requests"), sides.get("limits")
+        bound = (
+            "no limit"
+            if limit is None
+            else f"{clipped(limit.value, _CELL)}{' (not all containers)' * bool(limit.open)}"
+        )
+        yield f"{resource} {clipped(request.value, _CELL) if request is not None else '-'} / {bound}"
+
+
+def _quota_line(costs: Sequence[QuotaCost], width: int) -> Iterator[Line]:
+    """How many more such pods each quota has room for."""
+    texts = [f"{cost.quota}: {_room(cost.fits)}" for cost in costs if cost.fits is not None]
+    if texts:
+        yield from labelled("quotas", "; ".join(texts), width)
+
+
+def _room(fits: int) -> str:
+    return f"room for {fits} more such pod{'s' * (fits != 1)}" if fits else "no room for another such pod"
+
+
+def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
+    """The server's own sentence, once, with how often and when it was last said; then what else the cluster says."""
+    verdict = explanation.verdict
+    message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
+    same = [fact for fact in facts if gist(fact.text) == gist(message)]
+    if message:
+        yield from labelled("server", f"{message}{_often(same[0], now) if same else ''}", width, tone="quiet")
+    others = [fact for fact in facts if fact not in same]
+    for fact in others[:_FACTS]:
+        yield from labelled(
+            "seen", f"{fact.reason}: {clipped(fact.text, _FACT)}{_often(fact, now)}", width, tone="quiet"
+        )
+
+
+def _often(fact: Fact, now: str) -> str:
+    ago = since(fact.time, now)
+    parts = [*([f"{fact.count}x"] if fact.count > 1 else []), *([f"last {ago} ago"] if ago else [])]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
+    """Other answers, warnings, what could not be read; assumptions and edits as far as there are few."""
+    for tone, label, texts in remark_groups(explanation, now=now):
+        kept = texts if label in _WHOLE else texts[:_FACTS]
+        for text in kept:
+            yield from labelled(label, text, width, tone=tone)
+
+
+def _more(explanation: Explanation) -> str:
+    """What only the whole answer shows."""
+    facts = len(merge_facts(explanation.facts))
+    counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
+    parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
+    return ", ".join(["what set every value", *parts])
