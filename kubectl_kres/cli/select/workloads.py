@@ -217,6 +217,7 @@ def _from_files(
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
     """The objects of files that quotas merely count: those that every cluster has, and those that a quota names."""
+    from kubectl_kres.cli.args.selector import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.model.quota_objects import CountedObject
     from kubectl_kres.reports.namespace.counted_object import is_counted
