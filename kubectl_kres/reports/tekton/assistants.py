@@ -119,4 +119,4 @@ def _raised(lacking: Sequence[Assistant], world: RunWorld, namespace: str) -> It
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(world.policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})), namespace)
+    yield from raises(world.policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})))
