@@ -40,7 +40,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
-from kubectl_kres.reports.changes.followed import GivenStep, followed, policies_of, remarks
+from kubectl_kres.reports.changes.followed import GivenStep, enforced_beside, followed, policies_of, remarks
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
@@ -103,7 +103,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         server, assumptions = server_of(source.version())
         ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
         wanted = with_kinds(wanted, source)
-        told = remarks(wanted)
+        told = (*remarks(wanted), *enforced_beside(store, spaces))
         wanted, left = followed(wanted, store, default, source.serves)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)

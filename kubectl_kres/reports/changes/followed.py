@@ -22,6 +22,7 @@ from kubectl_kres.model.pod_places import (
 )
 from kubectl_kres.model.raw import Raw, mapping
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
+from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.unplaced import unplaced
 from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
@@ -279,3 +280,13 @@ def remarks(given: Sequence[GivenStep]) -> Iterator[str]:
             least = mapping(raw, "spec").get("minAvailable")
             gang = f", and runs none of them unless {least} come" if isinstance(least, int) else ""
             yield f"Volcano makes the pods of {name} once a queue takes it in, which is not known{gang}"
+
+
+def enforced_beside(store: Store, spaces: Iterable[str]) -> Iterator[str]:
+    """Yield what a system enforces on the pods of a namespace and no step here takes into account."""
+    for space in spaces:
+        known = policies(store, space).policies
+        names = [str(quota.source.ref) for quota in known.quotas if quota.words is not None]
+        names += ["the rules of its Tenant"] if known.webhook is not None else []
+        if names:
+            yield f"namespace {space}: {', '.join(names)} not simulated: explain says what they do to its pods"
