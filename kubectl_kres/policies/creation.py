@@ -37,11 +37,27 @@ _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 def errors_of(raw: Raw, minor: int) -> list[FieldError]:
     """Every fault of a policy or a binding. ``minor``: of the server; what is new in it may not be used yet."""
     kind = str(raw.get("kind", ""))
-    spec: Raw = raw.get("spec") or {}
+    spec: Raw = _without_null_items(raw.get("spec") or {})
     name = str((raw.get("metadata") or {}).get("name", ""))
     if kind.endswith("Binding"):
         return list(_binding(spec, mutating=kind.startswith("Mutating")))
     return list(_Policy(spec, name, (1, minor - 1), mutating=kind.startswith("Mutating")).errors())
+
+
+#: Lists of texts; any other list is one of objects.
+_TEXTS = frozenset({
+    *("apiGroups", "apiVersions", "operations", "resources", "resourceNames"), "validationActions", "values",
+})  # fmt: skip
+
+
+def _without_null_items(value: Any, key: str = "") -> Any:
+    """Return a value whose lists hold empty values in the place of nulls, as Go's decoder makes them."""
+    if isinstance(value, Mapping):
+        return {name: _without_null_items(inner, name) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        blank: Any = "" if key in _TEXTS else {}
+        return [blank if item is None else _without_null_items(item) for item in value]
+    return value
 
 
 class _Policy:
