@@ -34,8 +34,10 @@ WRONG = {
         "Namespace/shop: metadata.ownerReferences[0].uid: invalid type",
     ),
     "validations of a policy": (
-        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\n"
-        "spec: {validations: [5]}",
+        (
+            "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\n"
+            "spec: {validations: [5]}"
+        ),
         'ValidatingAdmissionPolicy/p: spec.validations[0]: invalid type: got "number", expected "map"',
     ),
 }
@@ -65,11 +67,15 @@ def test_a_wrong_type_beside_a_pod(
     [
         f"apiVersion: apps/v1\nkind: Od_d\nmetadata: {{name: x}}{POD}",
         f"apiVersion: apps/v1/x\nkind: Odd\nmetadata: {{name: x}}{POD}",
-        "apiVersion: tekton.dev/v1\nkind: TaskRun\nmetadata: {name: t}\n"
-        "spec: {taskSpec: {params: [{name: p, default: [1, 0.5]}], steps: [{name: s, image: i}]}}",
-        'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {resources: {limits: {memory: "-1"}}, '
-        "initContainers: [{name: i, image: i}], "
-        'containers: [{name: c, image: i, resources: {requests: {memory: "3"}}}]}',
+        (
+            "apiVersion: tekton.dev/v1\nkind: TaskRun\nmetadata: {name: t}\n"
+            "spec: {taskSpec: {params: [{name: p, default: [1, 0.5]}], steps: [{name: s, image: i}]}}"
+        ),
+        (
+            'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {resources: {limits: {memory: "-1"}}, '
+            "initContainers: [{name: i, image: i}], "
+            'containers: [{name: c, image: i, resources: {requests: {memory: "3"}}}]}'
+        ),
     ],
     ids=["kind with an underscore", "version with two slashes", "fraction in a list", "negative limit of a pod"],
 )
