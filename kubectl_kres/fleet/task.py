@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from kubectl_kres import __version__
+from kubectl_kres.fleet.line import decode
 from kubectl_kres.fleet.status import ClusterStatus
 
 
@@ -35,31 +35,8 @@ class FleetTask(Struct, frozen=True):
 #: Answers a task; raises nothing that is foreseen.
 Answer = Callable[[FleetTask], ClusterStatus]
 
-T = TypeVar("T")
-
 _TASKS: Final = msgspec.json.Decoder(FleetTask)
 _STATUSES: Final = msgspec.json.Decoder(ClusterStatus)
-_ENCODER: Final = msgspec.json.Encoder()
-#: How a byte of a path that is no UTF-8 is written: half a surrogate pair, which msgspec neither writes nor reads.
-_HALF: Final = b"\\ud"
-
-
-def encode(value: Struct) -> bytes:
-    """One line, with its line feed. A path may hold any bytes."""
-    try:
-        return _ENCODER.encode(value) + b"\n"
-    except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value)).encode() + b"\n"
-
-
-def decode(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """Return what ``encode`` wrote. Raises msgspec.MsgspecError."""
-    if _HALF not in line:
-        return decoder.decode(line)
-    try:
-        return msgspec.convert(json.loads(line), decoder.type)
-    except (ValueError, RecursionError) as error:
-        raise msgspec.DecodeError(str(error)) from error
 
 
 def task_of(line: bytes) -> FleetTask:

@@ -6,7 +6,8 @@ import os
 import signal
 from typing import BinaryIO
 
-from kubectl_kres.fleet.task import Answer, checked, encode, task_of
+from kubectl_kres.fleet.line import encode
+from kubectl_kres.fleet.task import Answer, checked, task_of
 
 
 def serve(answer: Answer) -> int:

@@ -43,13 +43,29 @@ def errors_of(raw: Raw, minor: int, server: Server | None = None) -> list[FieldE
     ``server``: the one whose words are wanted; None: of the newest version.
     """
     kind = str(raw.get("kind", ""))
-    spec: Raw = raw.get("spec") or {}
+    spec: Raw = _without_null_items(raw.get("spec") or {})
     name = str((raw.get("metadata") or {}).get("name", ""))
     if kind.endswith("Binding"):
         return list(_binding(spec, server or Server(), mutating=kind.startswith("Mutating")))
     # A server that emulates an older version still takes what the oldest one that it can emulate reads.
     oldest = server.binary[1] - _EMULATED if server is not None and server.binary is not None else 0
     return list(_Policy(spec, name, (1, max(minor - 1, oldest)), mutating=kind.startswith("Mutating")).errors())
+
+
+#: Lists of texts; any other list is one of objects.
+_TEXTS = frozenset({
+    *("apiGroups", "apiVersions", "operations", "resources", "resourceNames"), "validationActions", "values",
+})  # fmt: skip
+
+
+def _without_null_items(value: Any, key: str = "") -> Any:
+    """Return a value whose lists hold empty values in the place of nulls, as Go's decoder makes them."""
+    if isinstance(value, Mapping):
+        return {name: _without_null_items(inner, name) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        blank: Any = "" if key in _TEXTS else {}
+        return [blank if item is None else _without_null_items(item) for item in value]
+    return value
 
 
 class _Policy:

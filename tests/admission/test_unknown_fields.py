@@ -65,5 +65,7 @@ def test_the_table_is_of_the_version_recorded_and_whole():
     assert table.version == RECORDED["server"]
     assert held - {""} <= table.types.keys()
     kinds = {case["object"]["kind"] for case in RECORDED["cases"]}
-    assert kinds == BY_KIND.keys() & table.types.keys()
+    # Policies are in the table for the types of their fields: what is unknown of them was not recorded.
+    recorded = {kind for kind in BY_KIND if BY_KIND[kind].group != "admissionregistration.k8s.io"}
+    assert kinds == recorded & table.types.keys()
     assert kinds >= {*WORKLOADS, "Pod", "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service"}

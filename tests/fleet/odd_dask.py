@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kubectl_kres.cli.fleet.answer import answer_line
 from kubectl_kres.fleet.dask_engine import on_dask
-from kubectl_kres.fleet.task import encode, task_of
+from kubectl_kres.fleet.line import encode
+from kubectl_kres.fleet.task import task_of
 
 
 def odd(line: bytes) -> bytes:

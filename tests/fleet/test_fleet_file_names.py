@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 from fleet.conftest import Fleet, documented
 
+from kubectl_kres.fleet.line import encode
 from kubectl_kres.fleet.status import ClusterStatus
 from kubectl_kres.fleet.supervisor import supervised
-from kubectl_kres.fleet.task import FleetTask, encode, status_of, task_of
+from kubectl_kres.fleet.task import FleetTask, status_of, task_of
 from kubectl_kres.snapshot import demo
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such names")
 
 NAMES = (
-    *(b"caf\xe9", b"\xff\xfe", b"a\nb", b"\x1b[31m", b"..%2f..", b"x" * 240, b"nul\xc3", "\udce9".encode("utf-8", "ignore") + b"q"),
+    *(b"caf\xe9", b"\xff\xfe", b"a\nb", b"\x1b[31m", b"..%2f..", b"x" * 240, b"nul\xc3"),
     *(b"a:b", b"-o", b"*", "é".encode(), b"\xed\xa0\x80"),
 )  # fmt: skip
 

@@ -61,6 +61,7 @@ def _sound(random: Random) -> dict[str, Any]:
         key: random.choice(_AMOUNTS) for key in random.sample(("requests.cpu", "limits.memory", "pods", "count/x.y"), 2)
     }
     selector = {"matchLabels": {"a": "b"}}
+    claims = [{"metadata": {"name": "d"}, "spec": {"resources": {"requests": {"storage": random.choice(_AMOUNTS)}}}}]
     worker = {"replicas": random.randint(0, 3), "selector": selector, "template": _template(random)}
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": random.choice(_AMOUNTS)}}}
     job = {"template": _template(random, restartPolicy="Never"), "parallelism": 2}
@@ -73,7 +74,7 @@ def _sound(random: Random) -> dict[str, Any]:
     kinds: tuple[tuple[str, str, dict[str, Any]], ...] = (
         ("v1", "Pod", {"spec": _pod(random)}),
         ("apps/v1", "Deployment", {"spec": {**worker, "strategy": {"rollingUpdate": {"maxSurge": "25%"}}}}),
-        ("apps/v1", "StatefulSet", {"spec": {**worker, "volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": claim}]}}),
+        ("apps/v1", "StatefulSet", {"spec": {**worker, "volumeClaimTemplates": claims}}),
         ("apps/v1", "DaemonSet", {"spec": {"selector": selector, "template": _template(random)}}),
         ("apps/v1", "ReplicaSet", {"spec": worker}),
         ("v1", "ReplicationController", {"spec": {**worker, "selector": {"a": "b"}}}),
@@ -96,20 +97,22 @@ def _sound(random: Random) -> dict[str, Any]:
         ("tekton.dev/v1", "Task", {"spec": task}),
         ("tekton.dev/v1", "TaskRun", {"spec": {"taskSpec": task, "params": [{"name": "p", "value": "y"}]}}),
         ("tekton.dev/v1", "Pipeline", {"spec": pipeline}),
-        ("tekton.dev/v1", "PipelineRun", {"spec": {"pipelineSpec": pipeline, "params": [{"name": "q", "value": ["z"]}]}}),
+        ("tekton.dev/v1", "PipelineRun", {"spec": {"pipelineSpec": pipeline, "params": [{"name": "q", "value": []}]}}),
         ("tekton.dev/v1beta1", "StepAction", {"spec": {"image": "i", "params": [{"name": "p"}]}}),
         ("capsule.clastix.io/v1beta2", "Tenant",
-         {"spec": {"owners": [{"kind": "User", "name": "u"}], "resourceQuotas": {"scope": "Tenant", "items": [{"hard": amounts}]}}}),
+         {"spec": {"owners": [{"kind": "User", "name": "u"}],
+                   "resourceQuotas": {"scope": "Tenant", "items": [{"hard": amounts}]}}}),
         ("capsule.clastix.io/v1beta2", "ResourcePool",
          {"spec": {"quota": {"hard": amounts}, "selectors": [selector], "config": {"orderedQueue": True}}}),
         ("capsule.clastix.io/v1beta2", "ResourcePoolClaim", {"spec": {"pool": "a", "claim": amounts}}),
         ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy",
-         {"spec": {"matchConstraints": {"resourceRules": [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["pods"],
-                                                           "operations": ["*"]}]},
+         {"spec": {"matchConstraints": {"resourceRules": [
+            {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["pods"], "operations": ["*"]}]},
                    "validations": [{"expression": "object.metadata.name != 'x'"}]}}),
         ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding",
          {"spec": {"policyName": "a", "validationActions": ["Deny"]}}),
-        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", {"webhooks": [{"name": "w", "rules": []}]}),
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+         {"webhooks": [{"name": "w", "rules": []}]}),
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition", {"spec": {"group": "x.y", "names": {"kind": "Odd"}}}),
         ("argoproj.io/v1alpha1", "Rollout", {"spec": worker}),
         ("x.y/v1", "Odd", {"spec": worker}),

@@ -16,9 +16,10 @@ from kubectl_kres.cli.run.run_loop import Frame
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.source.object_source import opened
 from kubectl_kres.errors import Exit, KresError
+from kubectl_kres.fleet.line import encode
 from kubectl_kres.fleet.rows import Summary, written
 from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
-from kubectl_kres.fleet.task import FleetTask, checked, encode, task_of
+from kubectl_kres.fleet.task import FleetTask, checked, task_of
 from kubectl_kres.fleet.worker import serve
 from kubectl_kres.snapshot.read import header
 from kubectl_kres.store.store import Origin

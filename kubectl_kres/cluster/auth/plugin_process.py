@@ -24,7 +24,7 @@ def run(command: Sequence[str], env: Mapping[str, str], stdin: int | None, secon
 
     Its error output goes to ours. Raises OSError and ValueError if it cannot be started, TimeoutError, TooMuchOutput.
     """
-    # The pipe is closed by the thread that reads it: a child of the command may keep the other end open for ever.
+    # The pipe is closed by the thread that reads it: a child of the command may keep the other end open.
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, env=env)
     output = _Output(process)
     try:
