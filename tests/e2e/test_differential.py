@@ -36,7 +36,7 @@ OUT_OF_REACH = {
                 f"validation/{name}"
                 for name in ("env", "job", "mount", "owner", "placing", "pod", "probe", "reference")
             ),
-            *(f"validation/{name}" for name in ("rollout", "security", "volume")),
+            *(f"validation/{name}" for name in ("autoscaler", "rollout", "security", "volume")),
             "pod/security-field",
         ],
         "of fields that are not generated here: test_manifests_plane and test_corpus_plane generate them",
