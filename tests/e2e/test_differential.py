@@ -41,6 +41,7 @@ OUT_OF_REACH = {
         ],
         "of fields that are not generated here: test_manifests_plane and test_corpus_plane generate them",
     ),
+    "qos/brought": "only servers before 1.37 believe it",
     "resize/absent": "no server of this version is without the subresource",
     "resize/pod-level": "needs a server that knows the pod level, but not its resize",
 }
