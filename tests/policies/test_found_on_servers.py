@@ -119,8 +119,8 @@ def test_messages_about_a_generated_name():
 
 
 def deployment(replicas: int) -> dict[str, Any]:
-    spec = {"replicas": replicas, "selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}},
-            "spec": {"containers": [{"name": "c", "image": "x"}]}}}  # fmt: skip
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"a": "b"}}, "template": template}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "ns"}, "spec": spec}
 
 
