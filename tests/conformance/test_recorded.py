@@ -9,12 +9,23 @@ from conformance.systems import judge, system
 ALL = [pytest.param(case, id=case.id) for name in SYSTEMS for case in cases(name)]
 
 
+#: Recordings that a server of the same version contradicts each time that it is asked, with what it says.
+CONTRADICTED = {
+    "admission@1.37/quota-update-and-resize/resize-node-before-quota": (
+        "1.37.2 counts the pod: used requests.cpu 1 in each of eight looks; recorded was the moment before it did"
+    ),
+}
+
+
 @pytest.mark.parametrize("case", ALL)
 def test_recorded(case: Case, record_property):
     record_property("recorded", f"{case.system}/{case.topic}")
     verdict = judge(case)
     if verdict.uncovered:
         pytest.skip(verdict.uncovered)
+    if case.id in CONTRADICTED:
+        assert verdict.faults, "it is as recorded: take it out of CONTRADICTED"
+        pytest.skip(CONTRADICTED[case.id])
     assert not verdict.faults, "\n".join(["", *verdict.faults])
 
 

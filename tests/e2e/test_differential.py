@@ -36,11 +36,12 @@ OUT_OF_REACH = {
                 f"validation/{name}"
                 for name in ("env", "job", "mount", "owner", "placing", "pod", "probe", "reference")
             ),
-            *(f"validation/{name}" for name in ("rollout", "security", "volume")),
+            *(f"validation/{name}" for name in ("autoscaler", "rollout", "security", "volume")),
             "pod/security-field",
         ],
         "of fields that are not generated here: test_manifests_plane and test_corpus_plane generate them",
     ),
+    "qos/brought": "only servers before 1.37 believe it",
     "resize/absent": "no server of this version is without the subresource",
     "resize/pod-level": "needs a server that knows the pod level, but not its resize",
 }

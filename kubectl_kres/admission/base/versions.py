@@ -136,6 +136,12 @@ CHANGES: Mapping[str, VersionChange] = {
     "validation/causes-once": VersionChange(
         37, "messages", "equal causes of a refusal are listed once", "apiserver/pkg/registry/rest/validate.go",
     ),
+    "validation/owner-required": VersionChange(
+        37,
+        "messages",
+        "faults of an owner reference name its place, and what is missing is required",
+        "apimachinery/pkg/api/validation/objectmeta.go",
+    ),
     "validation/image-volume-of-template": VersionChange(
         37, "validation", "a template with an image volume without reference is refused, not only its pods",
         "pkg/apis/core/validation/validation.go",

@@ -78,7 +78,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
     limits = limitrange_object.parse(decoded(raw, LimitRange))
-    errors = [*metadata_errors(raw), *limitrange_object.validate(limits)]
+    errors = [*metadata_errors(raw, server), *limitrange_object.validate(limits)]
     if errors:
         return (not_valid("LimitRange", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": limitrange_object.stored_spec(limits)}
@@ -89,7 +89,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
     name = name_of(raw)
     quota = decoded(raw, ResourceQuota)
     hard = parse_list(quota.spec.hard, "spec.hard")
-    errors = [*metadata_errors(raw), *quota_object.validate(quota.spec, hard)]
+    errors = [*metadata_errors(raw, server), *quota_object.validate(quota.spec, hard)]
     if errors:
         return (not_valid("ResourceQuota", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
@@ -98,7 +98,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
 
 
 def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    errors = [*service_errors(raw)]
+    errors = [*service_errors(raw, server)]
     if errors:
         return (not_valid("Service", name_of(raw), errors, server),)
     return admit_service(decoded(raw, Service), policies, server, [*service_notices(raw, server)])

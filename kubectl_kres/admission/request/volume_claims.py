@@ -33,7 +33,7 @@ _IMMUTABLE = "spec is immutable after creation except resources.requests and vol
 def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
     spec = raw.get("spec")
-    faults = (*metadata_errors(raw), *claim_errors(_sourced(spec if isinstance(spec, Mapping) else {}), server))
+    faults = (*metadata_errors(raw, server), *claim_errors(_sourced(spec if isinstance(spec, Mapping) else {}), server))
     return admit_claim(decoded(raw, PersistentVolumeClaim), policies, server, faults=faults)
 
 

@@ -47,7 +47,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     A template gets no request from its limit: defaults.go SetDefaults_Pod is for pods alone.
     Source: validation.go ValidatePodTemplateSpec.
     """
-    kind, own = str(raw.get("kind", "")), list(metadata_errors(raw))
+    kind, own = str(raw.get("kind", "")), list(metadata_errors(raw, server))
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:

@@ -15,7 +15,7 @@ _OWN = "must specify at least one Object or External metric to support scaling t
 
 def autoscaler_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     """In the server's order. Source: autoscaling/validation.go validateHorizontalPodAutoscalerSpec."""
-    yield from metadata_errors(raw)
+    yield from metadata_errors(raw, server)
     spec = mapping(raw, "spec")
     least, most = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
     bound = 0 if server.behaves("autoscaler/scale-to-zero") else 1

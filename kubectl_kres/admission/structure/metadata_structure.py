@@ -12,6 +12,7 @@ from kubectl_kres.admission.base.resource_names import (
     qualified_faults,
     subdomain_faults,
 )
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.structure.labels import tag_errors
 from kubectl_kres.model.raw import Raw, integer, items, mapping, text, texts
 
@@ -24,7 +25,9 @@ _CRON_JOB = 52
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
 
 
-def metadata_errors(raw: Raw, faults: Callable[[str], Iterator[str]] | None = None) -> Iterator[FieldError]:
+def metadata_errors(
+    raw: Raw, server: Server, faults: Callable[[str], Iterator[str]] | None = None
+) -> Iterator[FieldError]:
     """``faults``: of the name, if they are not those of the kind.
 
     Source: apimachinery api/validation ValidateObjectMetaAccessor; batch/validation ValidateCronJobCreate.
@@ -45,7 +48,8 @@ def metadata_errors(raw: Raw, faults: Callable[[str], Iterator[str]] | None = No
     if generation is not None and generation < 0:
         yield number("metadata.generation", generation, "must be greater than or equal to 0", _NAME)
     yield from tag_errors(metadata, "metadata")
-    yield from _owner_errors(_once(items(metadata, "ownerReferences")), "metadata.ownerReferences")
+    owners = _once(items(metadata, "ownerReferences"))
+    yield from _owner_errors(owners, "metadata.ownerReferences", server)
     finalizers = texts(metadata, "finalizers")
     for finalizer in finalizers:
         yield from (invalid("metadata.finalizers", finalizer, fault, _NAME) for fault in qualified_faults(finalizer))
@@ -71,21 +75,17 @@ def owner_notices(raw: Raw) -> Iterator[str]:
         )
 
 
-def _owner_errors(owners: list[Raw], path: str) -> Iterator[FieldError]:
+def _owner_errors(owners: list[Raw], path: str, server: Server) -> Iterator[FieldError]:
     """Source: apimachinery api/validation ValidateOwnerReferences."""
     first = ""
-    for owner in owners:
+    indexed = server.behaves("validation/owner-required")
+    for index, owner in enumerate(owners):
         version, kind = text(owner, "apiVersion"), text(owner, "kind")
-        if version.count("/") > 1 or not version.rpartition("/")[2]:
-            yield invalid(f"{path}.apiVersion", version, "version must not be empty", _OWNER)
-        for key in ("kind", "name"):
-            if not text(owner, key):
-                yield invalid(f"{path}.{key}", "", "must not be empty", _OWNER)
-        if not text(owner, "uid"):
-            yield invalid(f"{path}.uid", "", "must not be empty", _OWNER, typed=True)
+        at = f"{path}[{index}]" if indexed else path
+        yield from _field_errors(owner, at, indexed=indexed)
         if (version, kind) == ("v1", "Event"):
             detail = "/v1, Kind=Event is disallowed from being an owner"
-            yield FieldError(path, "FieldValueInvalid", f"Invalid value: {_shown(owner)}: {detail}", _OWNER)
+            yield FieldError(at, "FieldValueInvalid", f"Invalid value: {_shown(owner)}: {detail}", _OWNER)
         if owner.get("controller") is True:
             this = f"{kind}/{text(owner, 'name')}"
             if first:
@@ -97,6 +97,23 @@ def _owner_errors(owners: list[Raw], path: str) -> Iterator[FieldError]:
                 yield FieldError(path, "FieldValueInvalid", f"Invalid value: {shown}: {detail}", _OWNER)
             else:
                 first = this
+
+
+def _field_errors(owner: Raw, at: str, *, indexed: bool) -> Iterator[FieldError]:
+    """Fields without which nothing is an owner. ``indexed``: in the words of 1.37."""
+    version = text(owner, "apiVersion")
+    if indexed and not version:
+        yield required(f"{at}.apiVersion", "must not be empty", _OWNER)
+    elif version.count("/") > 1 or not version.rpartition("/")[2]:
+        detail = "must be <group>/<version> or <version>" if indexed else "version must not be empty"
+        yield invalid(f"{at}.apiVersion", version, detail, _OWNER)
+    for key in ("kind", "name", "uid"):
+        if not text(owner, key):
+            yield (
+                required(f"{at}.{key}", "must not be empty", _OWNER)
+                if indexed
+                else invalid(f"{at}.{key}", "", "must not be empty", _OWNER, typed=key == "uid")
+            )
 
 
 def _shown(owner: Raw) -> str:

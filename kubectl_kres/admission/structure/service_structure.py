@@ -29,11 +29,11 @@ _HINTS = "service.kubernetes.io/topology-aware-hints"
 _TOPOLOGY = "service.kubernetes.io/topology-mode"
 
 
-def service_errors(raw: Raw) -> Iterator[FieldError]:
+def service_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     """Addresses, sources and traffic policies are taken as valid. Source: validation.go validateService."""
     result = raw.get("spec")
     spec: Raw = result if isinstance(result, Mapping) else {}
-    yield from metadata_errors(raw, label_faults)
+    yield from metadata_errors(raw, server, label_faults)
     kind = str(spec.get("type") or "ClusterIP")
     ports = [port for port in spec.get("ports") or () if isinstance(port, Mapping)]
     allocated = [*_allocated_twice(ports)] if kind in {"NodePort", "LoadBalancer"} else []

@@ -58,7 +58,7 @@ def pod_errors(raw: Raw, server: Server) -> tuple[FieldError, ...]:
     spec, metadata = mapping(raw, "spec"), mapping(raw, "metadata")
     name = text(metadata, "name")
     return (
-        *metadata_errors(raw),
+        *metadata_errors(raw, server),
         *annotation_errors(metadata, spec, "metadata.annotations"),
         *spec_errors(spec, server, pod=True, name=name, labels=mapping(metadata, "labels")),
         *creation_errors(spec),

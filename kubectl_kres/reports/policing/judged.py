@@ -108,7 +108,7 @@ class _Next:
         self._unknown(gap for review in reviews for gap in review.unknown)
         refusals = [refusal for review in reviews for refusal in review.refusals]
         if refusals:
-            yield from (instead(outcome, refusal) for refusal in refusals)
+            yield from (instead(outcome, refusal, warned=True) for refusal in refusals)
             return
         yield _warned(outcome, reviews)
 

@@ -1,0 +1,164 @@
+"""What real servers answered to requests that policies see, where the program said something else before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.requests import request_of
+from kubectl_kres.admission.quota.usage_drift import recount
+from kubectl_kres.admission.request.new_pod import admit, policies_of
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.policies.chain import create
+from kubectl_kres.policies.change import change
+from kubectl_kres.policies.creation import errors_of
+from kubectl_kres.policies.request import User
+from kubectl_kres.policies.world import PolicyAnswer, world_of
+
+API = "admissionregistration.k8s.io/v1"
+NOTHING = policies_of((), ())
+ADMIN = User("admin", ("system:masters",))
+
+
+def rule(resource: str, group: str = "") -> dict[str, Any]:
+    return {"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": [resource]}
+
+
+def mutating(mutation: dict[str, Any]) -> dict[str, Any]:
+    spec = {
+        "matchConstraints": {"resourceRules": [rule("pods")]},
+        "reinvocationPolicy": "Never",
+        "mutations": [mutation],
+    }
+    return {"apiVersion": API, "kind": "MutatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+
+
+def binding(kind: str, **spec: Any) -> dict[str, Any]:
+    return {"apiVersion": API, "kind": kind, "metadata": {"name": "b"}, "spec": {"policyName": "p", **spec}}
+
+
+def pod(name: str = "p", **metadata: Any) -> dict[str, Any]:
+    named = metadata or {"name": name}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+
+
+def space(**labels: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "ns", "labels": labels},
+        "status": {"phase": "Active"},
+    }
+
+
+def configured(expression: str) -> PolicyAnswer:
+    policy = mutating({"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}})
+    world = world_of(space(), mutating_policies=([policy], [binding("MutatingAdmissionPolicyBinding")]), user=ADMIN)
+    (answer,) = create(pod(), "ns", NOTHING, Server(), world)
+    return answer
+
+
+C = "Object.spec.containers"
+HEAD = (
+    "policy 'p' with binding 'b' denied request: error applying patch: failed to convert patch object to typed object: "
+)
+
+
+PORT = f'{C}.ports{{containerPort: 80, protocol: "TCP"}}'
+ENV = f'{C}.env{{name: "A", value: "1"}}'
+
+
+def containers(*texts: str) -> str:
+    return f"Object{{spec: Object.spec{{containers: [{', '.join(f'{C}{{{text}}}' for text in texts)}]}}}}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        (
+            containers('name: "c", image: "a"', 'name: "c", image: "b"'),
+            '.spec.containers: duplicate entries for key [name="c"]',
+        ),
+        (
+            containers(f'name: "c", ports: [{PORT}, {PORT}]'),
+            '.spec.containers[name="c"].ports: duplicate entries for key [containerPort=80,protocol="TCP"]',
+        ),
+        (
+            containers(f'name: "c", env: [{ENV}, {ENV}]', 'name: "d"', 'name: "d"'),
+            (
+                'errors:\n  .spec.containers[name="c"].env: duplicate entries for key [name="A"]\n'
+                '  .spec.containers: duplicate entries for key [name="d"]'
+            ),
+        ),
+        (
+            'Object{metadata: Object.metadata{finalizers: ["a/b", "a/b"]}}',
+            '.metadata.finalizers: duplicate entries for key [="a/b"]',
+        ),
+    ],
+)
+def test_a_list_that_names_a_key_twice(expression: str, text: str):
+    answer = configured(expression)
+    assert (answer.outcome.code, answer.outcome.message) == (403, f"{HEAD}{text}")
+
+
+def test_a_patch_without_the_field_that_is_written():
+    policy = mutating({"patchType": "JSONPatch", "jsonPatch": {"expression": '[JSONPatch{operation: "add"}]'}})
+    (error,) = errors_of(policy, 37)
+    assert error.field == "spec.mutations[0].jsonPatch.expression"
+    assert "1:21: expected type of field 'operation' is '' but provided type is 'string'" in str(error)
+
+
+def test_messages_about_a_generated_name():
+    world = world_of(space(**{"pod-security.kubernetes.io/enforce": "restricted"}), user=ADMIN)
+    (answer,) = create(pod(generateName="p-"), "ns", NOTHING, Server(), world)
+    assert answer.outcome.message.startswith('pods "p-xxxxx" is forbidden: violates PodSecurity "restricted:latest"')
+
+
+def deployment(replicas: int) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "namespace": "ns"}, "spec": spec}
+
+
+def test_scaling_is_a_request_about_a_scale():
+    text = "'replicas ' + string(object.spec.replicas) + ' of ' + request.kind.kind + ' ' + request.resource.resource"
+    validation = {"expression": "object.spec.replicas < 5", "messageExpression": text}
+    spec = {"matchConstraints": {"resourceRules": [rule("deployments/scale", "apps")]}, "validations": [validation]}
+    policy = {"apiVersion": API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+    bound = binding("ValidatingAdmissionPolicyBinding", validationActions=["Deny"])
+    world = world_of(space(), validating_policies=([policy], [bound]), user=ADMIN)
+    (answer,) = change("SCALE", deployment(1), deployment(9), "ns", NOTHING, Server(), world)
+    assert answer.outcome.code == 422
+    assert answer.outcome.message == (
+        "deployments.apps \"d\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: "
+        "replicas 9 of Scale deployments"
+    )
+    (answer,) = change("SCALE", deployment(1), deployment(3), "ns", NOTHING, Server(), world)
+    assert (answer.outcome.allowed, answer.outcome.code) == (True, 200)
+
+
+def test_an_image_that_only_templates_may_have():
+    """The controller's pod is refused for it before a quota is asked."""
+    hard = {"hard": {"limits.cpu": "1"}}
+    quota = msgspec.convert(
+        {"metadata": {"name": "q"}, "spec": hard, "status": hard | {"used": {"limits.cpu": "0"}}}, ResourceQuota
+    )
+    made = msgspec.convert({"metadata": {"name": "d-1"}, "spec": {"containers": [{"name": "c", "image": "x "}]}}, Pod)
+    (outcome,) = admit(made, policies_of((), [quota]), Server())
+    assert outcome.code == 422
+    assert outcome.message.endswith("must not have leading or trailing whitespace")
+
+
+def test_use_is_stored_in_thousandths():
+    hard = {"hard": {"requests.cpu": "1"}}
+    quota = msgspec.convert({"metadata": {"name": "q"}, "spec": hard}, ResourceQuota)
+    raw = {
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "x"}], "overhead": {"cpu": "520500u"}},
+    }
+    requests = {"pods": [request_of(msgspec.convert(raw, Pod), Server())]}
+    assert {name: str(value) for name, value in recount(quota, requests, Server()).items()} == {"requests.cpu": "521m"}
