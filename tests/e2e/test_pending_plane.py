@@ -10,7 +10,6 @@ import pytest
 from controlplane import ControlPlane
 from e2e.plugin import Kres
 
-
 pytestmark = pytest.mark.e2e
 
 #: What a scheduler writes to a pod that it finds no node for.
