@@ -23,6 +23,10 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     yield [("", "")]
+    if not report.nodes and "Node" in report.not_read:
+        text = f"which nodes can take {report.pod} is not computed: that is read of a live cluster only"
+        yield from toned("quiet", wrapped(text, width, first="nodes: ", rest="  "))
+        return
     able = "would, if they were empty, take" if report.empty else "can take"
     head = (
         f"nodes: {report.fitting} of {report.nodes} {able} {report.pod}{'' if report.complete else ' as far as seen'}"

@@ -22,6 +22,7 @@ from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 
@@ -30,10 +31,15 @@ def explain_nodes(
 ) -> NodeReport | None:
     """The report with remedies; None where the pod waits for no node, or the nodes may not be read.
 
+    Without a live cluster it says that the nodes were not read.
+
     ``pod``: the one that waits. ``analysis``: of what it is made from.
     """
     reported = report_nodes(store, pod, server.version[1], containers)
     if reported is None:
+        if store.covered(Need(scheduling.NODES)).state == "unread":
+            ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
+            return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
         return None
     report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
