@@ -11,7 +11,7 @@ from kubectl_kres.model.meta import Base, Kind, LabelSelector, OwnerReference, R
 from kubectl_kres.model.pod import NamedClaim, ResourceRequirements
 
 
-class Identity(Base, frozen=True):
+class SchedulingMetadata(Base, frozen=True):
     """The metadata that scheduling looks at."""
 
     name: str = ""
@@ -63,7 +63,7 @@ class NodeSelector(Base, frozen=True):
     node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
 
 
-class NodeAffinity(Base, frozen=True):
+class RequiredNodeAffinity(Base, frozen=True):
     """What a pod requires of a node."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
@@ -89,7 +89,7 @@ class AffinityTerms(Base, frozen=True):
 class SchedulingAffinity(Base, frozen=True):
     """``spec.affinity`` without what is only preferred."""
 
-    node_affinity: NodeAffinity | None = None
+    node_affinity: RequiredNodeAffinity | None = None
     pod_affinity: AffinityTerms | None = None
     pod_anti_affinity: AffinityTerms | None = None
 
@@ -131,7 +131,7 @@ class SchedulingContainer(Base, frozen=True):
     restart_policy_rules: tuple[RestartRule, ...] | None = None
 
 
-class ClaimVolume(Base, frozen=True):
+class PersistentClaimVolume(Base, frozen=True):
     """A volume that is a PersistentVolumeClaim."""
 
     claim_name: str = ""
@@ -153,7 +153,7 @@ class SchedulingVolume(Base, frozen=True):
     """A volume, as far as it binds a pod to nodes. ``ephemeral``: it makes a claim of its own."""
 
     name: str = ""
-    persistent_volume_claim: ClaimVolume | None = None
+    persistent_volume_claim: PersistentClaimVolume | None = None
     ephemeral: Mapping[str, Any] | None = None
     gce_persistent_disk: DiskVolume | None = None
     aws_elastic_block_store: DiskVolume | None = None
@@ -258,7 +258,7 @@ class SchedulingNodeStatus(Base, frozen=True):
 class SchedulingNode(Base, frozen=True):
     """A node as the scheduler sees it."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: SchedulingNodeSpec = SchedulingNodeSpec()
     status: SchedulingNodeStatus = SchedulingNodeStatus()
     kind: str = "Node"
@@ -286,7 +286,7 @@ class Phase(Base, frozen=True):
 class StorageClaim(Base, frozen=True):
     """A PersistentVolumeClaim as the scheduler sees it."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: StorageClaimSpec = StorageClaimSpec()
     status: Phase = Phase()
     kind: str = "PersistentVolumeClaim"
@@ -330,7 +330,7 @@ class PersistentVolumeSpec(Base, frozen=True):
 class PersistentVolume(Base, frozen=True):
     """A volume of the cluster."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: Phase = Phase()
     kind: str = "PersistentVolume"
@@ -353,7 +353,7 @@ class TopologyTerm(Base, frozen=True):
 class BindingClass(Base, frozen=True):
     """A StorageClass as the scheduler sees it."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     provisioner: str = ""
     volume_binding_mode: str | None = None
     allowed_topologies: tuple[TopologyTerm, ...] | None = None
@@ -383,7 +383,7 @@ class CSINodeSpec(Base, frozen=True):
 class CSINode(Base, frozen=True):
     """What CSI drivers said of a node, by whose name it is called."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: CSINodeSpec = CSINodeSpec()
     kind: str = "CSINode"
     api_version: str = "storage.k8s.io/v1"
@@ -399,7 +399,7 @@ class CSIDriverSpec(Base, frozen=True):
 class CSIDriver(Base, frozen=True):
     """A CSI driver of the cluster."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: CSIDriverSpec = CSIDriverSpec()
     kind: str = "CSIDriver"
     api_version: str = "storage.k8s.io/v1"
@@ -408,7 +408,7 @@ class CSIDriver(Base, frozen=True):
 class CSIStorageCapacity(Base, frozen=True):
     """How much room for volumes of a class there is on some nodes."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None
     capacity: Any = None
@@ -434,7 +434,7 @@ class VolumeAttachmentSpec(Base, frozen=True):
 class VolumeAttachment(Base, frozen=True):
     """A volume on a node."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
     kind: str = "VolumeAttachment"
     api_version: str = "storage.k8s.io/v1"
@@ -448,7 +448,7 @@ class ClaimConsumer(Base, frozen=True):
     uid: str = ""
 
 
-class Allocation(Base, frozen=True):
+class DeviceAllocation(Base, frozen=True):
     """Where the devices of a claim are; None: anywhere."""
 
     node_selector: NodeSelector | None = None
@@ -457,7 +457,7 @@ class Allocation(Base, frozen=True):
 class DeviceClaimStatus(Base, frozen=True):
     """What a ResourceClaim got and who uses it."""
 
-    allocation: Allocation | None = None
+    allocation: DeviceAllocation | None = None
     reserved_for: tuple[ClaimConsumer, ...] | None = None
 
 
@@ -494,10 +494,10 @@ class DeviceClaimSpec(Base, frozen=True):
     devices: SchedulingRequests = SchedulingRequests()
 
 
-class DeviceClaim(Base, frozen=True):
+class SchedulingDeviceClaim(Base, frozen=True):
     """A ResourceClaim as the scheduler sees it."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: DeviceClaimSpec = DeviceClaimSpec()
     status: DeviceClaimStatus = DeviceClaimStatus()
     kind: str = "ResourceClaim"
@@ -513,13 +513,13 @@ class DeviceClassSpec(Base, frozen=True):
 class DeviceClass(Base, frozen=True):
     """A class of devices."""
 
-    metadata: Identity = Identity()
+    metadata: SchedulingMetadata = SchedulingMetadata()
     spec: DeviceClassSpec = DeviceClassSpec()
     kind: str = "DeviceClass"
     api_version: str = "resource.k8s.io/v1"
 
 
-class World(Struct, frozen=True):
+class SchedulingWorld(Struct, frozen=True):
     """All that the scheduler looks at for one pod, apart from the nodes and their pods.
 
     Claims are by namespace and name, attachments by node, the others by name. ``namespaces``: their labels. ``minor``:
@@ -534,7 +534,7 @@ class World(Struct, frozen=True):
     drivers: Mapping[str, CSIDriver] = {}
     capacities: tuple[CSIStorageCapacity, ...] = ()
     attachments: Mapping[str, tuple[VolumeAttachment, ...]] = {}
-    device_claims: Mapping[tuple[str, str], DeviceClaim] = {}
+    device_claims: Mapping[tuple[str, str], SchedulingDeviceClaim] = {}
     device_classes: Mapping[str, DeviceClass] = {}
     minor: int = 36
 
@@ -562,7 +562,7 @@ VIEWS: Mapping[str, Kind] = {
         Kind(CSI_DRIVERS, ("csidrivers",), _STORAGE, namespaced=False, struct=CSIDriver),
         Kind(CAPACITIES, ("csistoragecapacities",), _STORAGE, struct=CSIStorageCapacity),
         Kind(ATTACHMENTS, ("volumeattachments",), _STORAGE, namespaced=False, struct=VolumeAttachment),
-        Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=DeviceClaim),
+        Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=SchedulingDeviceClaim),
         Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=DeviceClass),
     )
 }

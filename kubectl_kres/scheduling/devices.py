@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.scheduling import DeviceClaim, SchedulingPod, World
+from kubectl_kres.model.scheduling import SchedulingDeviceClaim, SchedulingPod, SchedulingWorld
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.selectors import selector_matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, NotComputed, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, UncomputedFilter
 
 
 class DynamicResources:
@@ -20,22 +20,22 @@ class DynamicResources:
 
     name = "DynamicResources"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
-        claims: list[DeviceClaim] = []
-        for found in _claims(pod, cluster.world):
-            if isinstance(found, str):
-                return Status(self.name, UNRESOLVABLE, (found,))
-            claims.append(found)
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
+        claims: list[SchedulingDeviceClaim] = []
+        for result in _claims(pod, cluster.world):
+            if isinstance(result, str):
+                return Rejection(self.name, UNRESOLVABLE, (result,))
+            claims.append(result)
         if not claims:
             return None
         for claim in claims:
             if fault := _fault(claim, cluster.world):
-                return Status(self.name, UNRESOLVABLE, (fault,), about=claim.metadata.name)
+                return Rejection(self.name, UNRESOLVABLE, (fault,), about=claim.metadata.name)
         waiting = [claim.metadata.name for claim in claims if claim.status.allocation is None]
         return _Devices(tuple(claims), waiting)
 
 
-def _claims(pod: SchedulingPod, world: World) -> Iterator[DeviceClaim | str]:
+def _claims(pod: SchedulingPod, world: SchedulingWorld) -> Iterator[SchedulingDeviceClaim | str]:
     """The claims, or why one of them is none. Source: foreachPodResourceClaim."""
     namespace, pod_name = pod.metadata.namespace, pod.metadata.name
     made = {status.name: status.resource_claim_name for status in pod.status.resource_claim_statuses or ()}
@@ -59,7 +59,7 @@ def _claims(pod: SchedulingPod, world: World) -> Iterator[DeviceClaim | str]:
         yield claim
 
 
-def _fault(claim: DeviceClaim, world: World) -> str:
+def _fault(claim: SchedulingDeviceClaim, world: SchedulingWorld) -> str:
     """Why a claim cannot be used on any node; empty: none that can be told."""
     if claim.status.allocation is not None:
         return ""
@@ -73,18 +73,18 @@ def _fault(claim: DeviceClaim, world: World) -> str:
 
 
 class _Devices(Filter):
-    def __init__(self, claims: tuple[DeviceClaim, ...], waiting: list[str]) -> None:
+    def __init__(self, claims: tuple[SchedulingDeviceClaim, ...], waiting: list[str]) -> None:
         self._claims, self._waiting = claims, waiting
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         if self._waiting:
-            raise NotComputed(f"the devices that ResourceClaim {self._waiting[0]} would get")
+            raise UncomputedFilter(f"the devices that ResourceClaim {self._waiting[0]} would get")
         for claim in self._claims:
             allocation = claim.status.allocation
             selector = allocation.node_selector if allocation is not None else None
             if selector is not None and not selector_matches(selector, node.labels, node.name):
                 reason = "resourceclaim not available on the node"
-                return Status(DynamicResources.name, UNRESOLVABLE, (reason,), about=claim.metadata.name)
+                return Rejection(DynamicResources.name, UNRESOLVABLE, (reason,), about=claim.metadata.name)
         return None
 
 
@@ -93,7 +93,7 @@ class NodeDeclaredFeatures:
 
     name = "NodeDeclaredFeatures"
 
-    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, _cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         features = frozenset(_features(pod))
         return _Features(features) if features else None
 
@@ -111,9 +111,9 @@ class _Features(Filter):
     def __init__(self, features: frozenset[str]) -> None:
         self._features = features
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         missing = self._features - set(node.node.status.declared_features or ())
         if not missing:
             return None
         reason = "node(s) didn't match Pod's required features"
-        return Status(NodeDeclaredFeatures.name, UNRESOLVABLE, (reason,), about=", ".join(sorted(missing)))
+        return Rejection(NodeDeclaredFeatures.name, UNRESOLVABLE, (reason,), about=", ".join(sorted(missing)))

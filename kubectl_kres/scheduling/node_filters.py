@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from kubectl_kres.model.scheduling import NodeSelectorTerm, SchedulingPod, Taint, Toleration
 from kubectl_kres.scheduling.node_info import ANY_ADDRESS, HostPort, NodeInfo, host_ports
-from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.selectors import node_matches, required_selector
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 _UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 #: Taints with these effects keep pods off; PreferNoSchedule only costs points.
@@ -31,9 +31,9 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 def untolerated(taints: Iterable[Taint] | None, tolerations: Iterable[Toleration] | None) -> Taint | None:
     """The first taint that keeps the pod off; None: there is none."""
-    held = tuple(tolerations or ())
+    every = tuple(tolerations or ())
     for taint in taints or ():
-        if taint.effect in _EFFECTS and not any(tolerates(toleration, taint) for toleration in held):
+        if taint.effect in _EFFECTS and not any(tolerates(toleration, taint) for toleration in every):
             return taint
     return None
 
@@ -48,7 +48,7 @@ class NodeUnschedulable:
 
     name = "NodeUnschedulable"
 
-    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, _cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         return _Unschedulable(pod)
 
 
@@ -56,10 +56,10 @@ class _Unschedulable(Filter):
     def __init__(self, pod: SchedulingPod) -> None:
         self._tolerated = untolerated((_UNSCHEDULABLE_TAINT,), pod.spec.tolerations) is None
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         if not node.node.spec.unschedulable or self._tolerated:
             return None
-        return Status(NodeUnschedulable.name, UNRESOLVABLE, ("node(s) were unschedulable",))
+        return Rejection(NodeUnschedulable.name, UNRESOLVABLE, ("node(s) were unschedulable",))
 
 
 class NodeName:
@@ -67,7 +67,7 @@ class NodeName:
 
     name = "NodeName"
 
-    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, _cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         return _Named(pod) if pod.spec.node_name else None
 
 
@@ -75,10 +75,10 @@ class _Named(Filter):
     def __init__(self, pod: SchedulingPod) -> None:
         self._name = pod.spec.node_name
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         if node.name == self._name:
             return None
-        return Status(NodeName.name, UNRESOLVABLE, ("node(s) didn't match the requested node name",))
+        return Rejection(NodeName.name, UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 
 
 class TaintToleration:
@@ -86,7 +86,7 @@ class TaintToleration:
 
     name = "TaintToleration"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         return _Tainted(pod, cluster.world.minor)
 
 
@@ -94,7 +94,7 @@ class _Tainted(Filter):
     def __init__(self, pod: SchedulingPod, minor: int) -> None:
         self._tolerations, self._minor = pod.spec.tolerations or (), minor
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         taint = untolerated(node.node.spec.taints, self._tolerations)
         if taint is None:
             return None
@@ -104,7 +104,7 @@ class _Tainted(Filter):
             if self._minor >= 36
             else f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
         )
-        return Status(TaintToleration.name, UNRESOLVABLE, (reason,), about=taint_text(taint))
+        return Rejection(TaintToleration.name, UNRESOLVABLE, (reason,), about=taint_text(taint))
 
 
 class NodeAffinity:
@@ -112,13 +112,13 @@ class NodeAffinity:
 
     name = "NodeAffinity"
 
-    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, _cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         selector = required_selector(pod)
         if selector is None and pod.spec.node_selector is None:
             return None
         names = _names(selector.node_selector_terms or ()) if selector is not None else None
         if names is not None and not names:
-            return Status(self.name, UNRESOLVABLE, ("pod affinity terms conflict",))
+            return Rejection(self.name, UNRESOLVABLE, ("pod affinity terms conflict",))
         return _Affine(pod, names)
 
 
@@ -141,10 +141,10 @@ class _Affine(Filter):
     def __init__(self, pod: SchedulingPod, names: frozenset[str] | None) -> None:
         self._pod, self.names = pod, names
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         if node_matches(self._pod, node.node):
             return None
-        return Status(NodeAffinity.name, UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
+        return Rejection(NodeAffinity.name, UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
 
 
 class NodePorts:
@@ -152,7 +152,7 @@ class NodePorts:
 
     name = "NodePorts"
 
-    def prepare(self, pod: SchedulingPod, _cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, _cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         ports = tuple(host_ports(pod))
         return _Ports(ports) if ports else None
 
@@ -161,14 +161,14 @@ class _Ports(Filter):
     def __init__(self, ports: tuple[HostPort, ...]) -> None:
         self._ports = ports
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         for pod in node.pods:
             for used in pod.ports:
                 for port in self._ports:
                     if ports_conflict(port, used):
                         reason = "node(s) didn't have free ports for the requested pod ports"
                         about = f"{port[2]}/{port[1]}"
-                        return Status(NodePorts.name, UNSCHEDULABLE, (reason,), about=about)
+                        return Rejection(NodePorts.name, UNSCHEDULABLE, (reason,), about=about)
         return None
 
 

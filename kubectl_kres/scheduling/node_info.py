@@ -141,9 +141,9 @@ def _binds(volume: SchedulingVolume) -> bool:
 
 def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
     """A node with its pods counted."""
-    held = tuple(pods)
+    counted = tuple(pods)
     amounts = read_amounts(node.status.allocatable)
-    return NodeInfo(node, amounts, sum_requests(held), held, _guarded(held))
+    return NodeInfo(node, amounts, sum_requests(counted), counted, _guarded(counted))
 
 
 def _guarded(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:

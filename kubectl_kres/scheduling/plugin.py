@@ -7,16 +7,16 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from kubectl_kres.model.scheduling import SchedulingPod, World
+from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
-from kubectl_kres.scheduling.status import Status
+from kubectl_kres.scheduling.status import Rejection
 
 
-class Cluster(Struct, frozen=True):
+class SchedulingCluster(Struct, frozen=True):
     """The nodes with their pods, and what else there is."""
 
     nodes: tuple[NodeInfo, ...]
-    world: World
+    world: SchedulingWorld
 
 
 class Filter:
@@ -27,7 +27,7 @@ class Filter:
 
     names: frozenset[str] | None = None
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         """Why the node cannot take the pod; None: it can."""
         raise NotImplementedError
 
@@ -44,4 +44,4 @@ class Plugin(Protocol):
 
     name: str
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None: ...
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None: ...

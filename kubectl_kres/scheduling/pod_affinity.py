@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model.scheduling import AffinityTerm, SchedulingPod
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, required_terms
-from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.selectors import Labels, is_empty, matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 #: By label of nodes and its value the number of pods, which is never 0.
 Counts = dict[tuple[str, str], int]
@@ -22,7 +22,7 @@ class InterPodAffinity:
 
     name = "InterPodAffinity"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         affinity, namespaces = pod.spec.affinity, cluster.world.namespaces
         near = _merged(required_terms(pod, affinity.pod_affinity if affinity else None), namespaces)
         apart = _merged(required_terms(pod, affinity.pod_anti_affinity if affinity else None), namespaces)
@@ -94,21 +94,21 @@ class _Around(Filter):
         other.count(node, added, 1)
         return other
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         name = InterPodAffinity.name
         if not self._fits_affinity(node):
             about = ", ".join(dict.fromkeys(term.topology_key for term in self._near))
-            return Status(name, UNRESOLVABLE, ("node(s) didn't match pod affinity rules",), about=about)
+            return Rejection(name, UNRESOLVABLE, ("node(s) didn't match pod affinity rules",), about=about)
         for term in self._apart:
             value = node.labels.get(term.topology_key)
             if value is not None and self._anti_affinity.get((term.topology_key, value), 0) > 0:
                 reason = "node(s) didn't match pod anti-affinity rules"
-                return Status(name, UNSCHEDULABLE, (reason,), about=term.topology_key)
+                return Rejection(name, UNSCHEDULABLE, (reason,), about=term.topology_key)
         if self.existing:
             for key, value in node.labels.items():
                 if self.existing.get((key, value), 0) > 0:
                     reason = "node(s) didn't satisfy existing pods anti-affinity rules"
-                    return Status(name, UNSCHEDULABLE, (reason,), about=key)
+                    return Rejection(name, UNSCHEDULABLE, (reason,), about=key)
         return None
 
     def _fits_affinity(self, node: NodeInfo) -> bool:

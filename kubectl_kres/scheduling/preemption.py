@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.scheduling.node_info import BoundPod, changed_node
-from kubectl_kres.scheduling.plugin import Cluster
-from kubectl_kres.scheduling.profile import Answer, check_node
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.profile import FilterAnswer, check_node
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 _NOT_HELPFUL = "Preemption is not helpful for scheduling"
 
@@ -26,11 +26,14 @@ class Preemption(Struct, frozen=True):
 
     nodes: tuple[str, ...] = ()
     refused: str = ""
-    statuses: Mapping[str, Status] = {}
+    statuses: Mapping[str, Rejection] = {}
 
 
 def try_preemption(
-    pod: SchedulingPod, cluster: Cluster, answer: Answer, nominated: Mapping[str, Sequence[BoundPod]] = {}
+    pod: SchedulingPod,
+    cluster: SchedulingCluster,
+    answer: FilterAnswer,
+    nominated: Mapping[str, Sequence[BoundPod]] = {},
 ) -> Preemption:
     """What preemption would do for a pod that fits no node. Raises NotComputed."""
     if pod.spec.preemption_policy == "Never":
@@ -39,7 +42,7 @@ def try_preemption(
         return Preemption()
     priority = pod.spec.priority or 0
     nodes: list[str] = []
-    statuses: dict[str, Status] = {}
+    statuses: dict[str, Rejection] = {}
     for node in cluster.nodes:
         status = answer.statuses.get(node.name)
         if status is None or status.code != UNSCHEDULABLE:
@@ -47,7 +50,7 @@ def try_preemption(
         victims = [other for other in node.pods if other.priority < priority]
         if not victims:
             reason = "No preemption victims found for incoming pod"
-            statuses[node.name] = Status("DefaultPreemption", UNRESOLVABLE, (reason,))
+            statuses[node.name] = Rejection("DefaultPreemption", UNRESOLVABLE, (reason,))
             continue
         filters = answer.filters.change(node, victims, ())
         left = check_node(filters, changed_node(node, victims, ()), nominated.get(node.name, ()))

@@ -19,10 +19,10 @@ from kubectl_kres.scheduling.node_filters import (
     TaintToleration,
 )
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, changed_node
-from kubectl_kres.scheduling.plugin import Cluster, Filter, Plugin
+from kubectl_kres.scheduling.plugin import Filter, Plugin, SchedulingCluster
 from kubectl_kres.scheduling.pod_affinity import InterPodAffinity
 from kubectl_kres.scheduling.resources_fit import NodeResourcesFit
-from kubectl_kres.scheduling.status import UNRESOLVABLE, NotComputed, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, UncomputedFilter
 from kubectl_kres.scheduling.topology_spread import PodTopologySpread
 from kubectl_kres.scheduling.volume_binding import VolumeBinding
 from kubectl_kres.scheduling.volume_plugins import NodeVolumeLimits, VolumeRestrictions, VolumeZone
@@ -60,30 +60,30 @@ class Filters(Struct, frozen=True):
     """
 
     filters: tuple[tuple[str, Filter], ...] = ()
-    rejection: Status | None = None
+    rejection: Rejection | None = None
     names: frozenset[str] | None = None
     named_by: str = ""
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         """What the first filter that rejects the node says of it; None: it can take the pod. Raises NotComputed."""
         if self.rejection is not None:
             return self.rejection
         if self.names is not None and node.name not in self.names:
             reason = f"node(s) didn't satisfy plugin(s) [{self.named_by}]"
-            return Status(self.named_by, UNRESOLVABLE, (reason,))
-        for _, one in self.filters:
-            status = one.check(node)
+            return Rejection(self.named_by, UNRESOLVABLE, (reason,))
+        for _, plugin_filter in self.filters:
+            status = plugin_filter.check(node)
             if status is not None:
                 return status
         return None
 
     def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod]) -> Filters:
         """The filters as if some pods of a node were gone and others were there."""
-        changed = tuple((name, one.change(node, removed, added)) for name, one in self.filters)
+        changed = tuple((name, plugin_filter.change(node, removed, added)) for name, plugin_filter in self.filters)
         return Filters(changed, self.rejection, self.names, self.named_by)
 
 
-def prepare_filters(pod: SchedulingPod, cluster: Cluster) -> Filters:
+def prepare_filters(pod: SchedulingPod, cluster: SchedulingCluster) -> Filters:
     """Run the PreFilter steps. Raises NotComputed."""
     filters: list[tuple[str, Filter]] = []
     names: frozenset[str] | None = None
@@ -92,7 +92,7 @@ def prepare_filters(pod: SchedulingPod, cluster: Cluster) -> Filters:
         prepared = plugin.prepare(pod, cluster)
         if prepared is None:
             continue
-        if isinstance(prepared, Status):
+        if isinstance(prepared, Rejection):
             return Filters(rejection=prepared)
         if prepared.names is not None:
             names, named_by = prepared.names, plugin.name
@@ -100,16 +100,16 @@ def prepare_filters(pod: SchedulingPod, cluster: Cluster) -> Filters:
     return Filters(tuple(filters), None, names, named_by)
 
 
-class Answer(Struct, frozen=True):
+class FilterAnswer(Struct, frozen=True):
     """What became of the filters: ``statuses`` by the name of each node, in the order of the nodes.
 
     A node without a status can take the pod. ``rejection``: why none was looked at; ``not_computed``: what some node's
     status depends on and is not computed; such nodes are in ``open``, and the other statuses hold.
     """
 
-    statuses: Mapping[str, Status | None]
+    statuses: Mapping[str, Rejection | None]
     filters: Filters
-    rejection: Status | None = None
+    rejection: Rejection | None = None
     not_computed: tuple[str, ...] = ()
     open: frozenset[str] = frozenset()
 
@@ -123,25 +123,27 @@ class Answer(Struct, frozen=True):
         return not self.not_computed
 
 
-def check_nodes(pod: SchedulingPod, cluster: Cluster, nominated: Mapping[str, Sequence[BoundPod]] = {}) -> Answer:
+def check_nodes(
+    pod: SchedulingPod, cluster: SchedulingCluster, nominated: Mapping[str, Sequence[BoundPod]] = {}
+) -> FilterAnswer:
     """What the filters say of each node.
 
     ``nominated``: by node the pods, no less important than this one, that others have to make room for there.
     """
     filters = prepare_filters(pod, cluster)
-    statuses: dict[str, Status | None] = {}
+    statuses: dict[str, Rejection | None] = {}
     missing: dict[str, None] = {}
     open_nodes: set[str] = set()
     for node in cluster.nodes:
         try:
             statuses[node.name] = check_node(filters, node, nominated.get(node.name, ()))
-        except NotComputed as gap:
+        except UncomputedFilter as gap:
             missing[str(gap)] = None
             open_nodes.add(node.name)
-    return Answer(statuses, filters, filters.rejection, tuple(missing), frozenset(open_nodes))
+    return FilterAnswer(statuses, filters, filters.rejection, tuple(missing), frozenset(open_nodes))
 
 
-def check_node(filters: Filters, node: NodeInfo, nominated: Sequence[BoundPod] = ()) -> Status | None:
+def check_node(filters: Filters, node: NodeInfo, nominated: Sequence[BoundPod] = ()) -> Rejection | None:
     """What the filters say of a node, also if the pods that it was promised to were there.
 
     Source: RunFilterPluginsWithNominatedPods.

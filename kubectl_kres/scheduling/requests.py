@@ -103,18 +103,24 @@ def requests_of(pod: SchedulingPod, *, on_node: bool) -> Amounts:
     has: dict[str, tuple[_List, _List]] = {}
     level_has = None
     if on_node:
-        for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
-            if one.resources is not None:
-                has[one.name] = (_listed(one.resources.requests), _listed(one.allocated_resources))
+        for status_of_container in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
+            if status_of_container.resources is not None:
+                has[status_of_container.name] = (
+                    _listed(status_of_container.resources.requests),
+                    _listed(status_of_container.allocated_resources),
+                )
         if spec.resources is not None and status.resources is not None:
             level_has = (_listed(status.resources.requests), _listed(status.allocated_resources))
     infeasible = False
     for condition in status.conditions or ():
         if condition.type == "PodResizePending":
             infeasible = condition.reason == "Infeasible"
-    inits = [(_asked(one), has.get(one.name), one.restart_policy == "Always") for one in spec.init_containers or ()]
+    inits = [
+        (_asked(container), has.get(container.name), container.restart_policy == "Always")
+        for container in spec.init_containers or ()
+    ]
     shape = _Shape(
-        tuple([(_asked(one), has.get(one.name)) for one in spec.containers or ()]),
+        tuple([(_asked(container), has.get(container.name)) for container in spec.containers or ()]),
         tuple(inits),
         _listed(spec.resources.requests) if spec.resources is not None else (),
         level_has,

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from kubectl_kres.model.scheduling import DeviceClass, SchedulingPod
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.requests import Amounts, requests_of
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, NotComputed, Shortage, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection, Shortage, UncomputedFilter
 
 #: Those that are looked at first, in this order.
 _FIRST = ("cpu", "memory", "ephemeral-storage")
@@ -22,7 +22,7 @@ class NodeResourcesFit:
 
     name = "NodeResourcesFit"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         return ResourcesFilter(requests_of(pod, on_node=False), cluster.world.device_classes)
 
 
@@ -31,7 +31,10 @@ def device_class_of(resource: str, classes: Mapping[str, DeviceClass]) -> Device
     prefix = "deviceclass.resource.kubernetes.io/"
     if resource.startswith(prefix):
         return classes.get(resource.removeprefix(prefix))
-    return next((one for one in classes.values() if one.spec.extended_resource_name == resource), None)
+    return next(
+        (device_class for device_class in classes.values() if device_class.spec.extended_resource_name == resource),
+        None,
+    )
 
 
 class ResourcesFilter(Filter):
@@ -40,14 +43,17 @@ class ResourcesFilter(Filter):
     def __init__(self, asked: Amounts, device_classes: Mapping[str, DeviceClass]) -> None:
         self.asked, self._device_classes = asked, device_classes
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         short = tuple(self.shortages(node))
         if not short:
             return None
         # More than the whole node has: nobody's going would help.
-        unresolvable = any(one.requested > one.capacity for one in short if one.resource != "pods")
-        reasons = tuple("Too many pods" if one.resource == "pods" else f"Insufficient {one.resource}" for one in short)
-        return Status(NodeResourcesFit.name, UNRESOLVABLE if unresolvable else UNSCHEDULABLE, reasons, short)
+        unresolvable = any(shortage.requested > shortage.capacity for shortage in short if shortage.resource != "pods")
+        reasons = tuple(
+            "Too many pods" if shortage.resource == "pods" else f"Insufficient {shortage.resource}"
+            for shortage in short
+        )
+        return Rejection(NodeResourcesFit.name, UNRESOLVABLE if unresolvable else UNSCHEDULABLE, reasons, short)
 
     def shortages(self, node: NodeInfo) -> Iterable[Shortage]:
         """What the node has too little of. Raises NotComputed for a resource that devices may stand for."""
@@ -62,5 +68,5 @@ class ResourcesFilter(Filter):
             if asked <= capacity - used:
                 continue
             if name not in _FIRST and not capacity and device_class_of(name, self._device_classes):
-                raise NotComputed(f"devices that stand for {name}")
+                raise UncomputedFilter(f"devices that stand for {name}")
             yield Shortage(name, asked, used, capacity)

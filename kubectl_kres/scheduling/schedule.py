@@ -8,11 +8,11 @@ from msgspec import Struct
 
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.scheduling.node_info import BoundPod
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.preemption import Preemption, try_preemption
-from kubectl_kres.scheduling.profile import Answer, check_nodes
+from kubectl_kres.scheduling.profile import FilterAnswer, check_nodes
 from kubectl_kres.scheduling.sentence import sentence_of
-from kubectl_kres.scheduling.status import NotComputed
+from kubectl_kres.scheduling.status import UncomputedFilter
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -20,7 +20,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 class Scheduling(Struct, frozen=True):
     """What the scheduler finds for a pod. ``sentence``: empty where a node can take the pod; None: not computed."""
 
-    answer: Answer
+    answer: FilterAnswer
     preemption: Preemption
     sentence: str | None
 
@@ -30,7 +30,9 @@ class Scheduling(Struct, frozen=True):
         return bool(self.answer.feasible)
 
 
-def schedule(pod: SchedulingPod, cluster: Cluster, nominated: Iterable[tuple[str, BoundPod]] = ()) -> Scheduling:
+def schedule(
+    pod: SchedulingPod, cluster: SchedulingCluster, nominated: Iterable[tuple[str, BoundPod]] = ()
+) -> Scheduling:
     """Run the filters of the default profile, and preemption where no node fits.
 
     ``nominated``: pods that others make room for, with their nodes; those that are less important do not count.
@@ -53,12 +55,12 @@ def schedule(pod: SchedulingPod, cluster: Cluster, nominated: Iterable[tuple[str
 
 
 def _preempt(
-    pod: SchedulingPod, cluster: Cluster, answer: Answer, promised: Mapping[str, Sequence[BoundPod]]
+    pod: SchedulingPod, cluster: SchedulingCluster, answer: FilterAnswer, promised: Mapping[str, Sequence[BoundPod]]
 ) -> tuple[Preemption, bool]:
     """What preemption comes to, and whether that was computed."""
     if pod.spec.scheduling_gates:
         return Preemption(), True
     try:
         return try_preemption(pod, cluster, answer, promised), True
-    except NotComputed:
+    except UncomputedFilter:
         return Preemption(), False

@@ -95,7 +95,9 @@ def topology_matches(terms: Sequence[TopologyTerm], labels: Labels) -> bool:
     """Whether a volume may be made for a node; no terms allow all nodes, an empty one allows none."""
     return not terms or any(
         term.match_label_expressions
-        and all(labels.get(one.key) in (one.values or ()) for one in term.match_label_expressions)
+        and all(
+            labels.get(requirement.key) in (requirement.values or ()) for requirement in term.match_label_expressions
+        )
         for term in terms
     )
 

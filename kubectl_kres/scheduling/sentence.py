@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.scheduling.preemption import Preemption
-from kubectl_kres.scheduling.profile import Answer
-from kubectl_kres.scheduling.status import Status
+from kubectl_kres.scheduling.profile import FilterAnswer
+from kubectl_kres.scheduling.status import Rejection
 
 #: Which the API server writes itself, before any scheduler has seen the pod.
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -19,7 +19,7 @@ _NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _AFTER_CLAIMS = frozenset({"DynamicResources", "NodeDeclaredFeatures"})
 
 
-def sentence_of(pod: SchedulingPod, answer: Answer, preemption: Preemption, nodes: int, minor: int) -> str | None:
+def sentence_of(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str | None:
     """The message of the condition; None where it depends on what is not computed.
 
     From 1.37 on it names the node and the number of pods that go for the pod.
@@ -39,7 +39,7 @@ def sentence_of(pod: SchedulingPod, answer: Answer, preemption: Preemption, node
     return f"{text} {after}" if after else text
 
 
-def count_reasons(statuses: Iterable[Status]) -> dict[str, int]:
+def count_reasons(statuses: Iterable[Rejection]) -> dict[str, int]:
     """By reason the number of nodes."""
     counts: dict[str, int] = {}
     for status in statuses:
@@ -48,14 +48,14 @@ def count_reasons(statuses: Iterable[Status]) -> dict[str, int]:
     return counts
 
 
-def _counted(statuses: Iterable[Status]) -> str:
+def _counted(statuses: Iterable[Rejection]) -> str:
     """`` 1 Insufficient cpu, 2 Too many pods.``, sorted as texts; empty: there are none."""
     counts = count_reasons(statuses)
     listed = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
     return f" {listed}." if listed else ""
 
 
-def _after(pod: SchedulingPod, answer: Answer, preemption: Preemption, nodes: int) -> str:
+def _after(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int) -> str:
     """What the PostFilter plugins say: DynamicResources, then DefaultPreemption. Empty where pods go for this one."""
     rejection = answer.rejection
     if rejection is not None and rejection.plugin not in _AFTER_CLAIMS:

@@ -30,7 +30,7 @@ class Shortage(Struct, frozen=True, omit_defaults=True):
         return self.requested - (self.capacity - self.used)
 
 
-class Status(Struct, frozen=True, omit_defaults=True):
+class Rejection(Struct, frozen=True, omit_defaults=True):
     """Why a plugin rejects a pod. ``about``: the taint, the label, the claim or the selector that decides.
 
     Source: kube-scheduler framework/interface.go Status.
@@ -47,5 +47,5 @@ class Status(Struct, frozen=True, omit_defaults=True):
         return ", ".join(self.reasons)
 
 
-class NotComputed(Exception):
+class UncomputedFilter(Exception):
     """A filter depends on what is not computed here; the text says on what."""

@@ -14,9 +14,9 @@ from kubectl_kres.model.meta import LabelSelector
 from kubectl_kres.model.scheduling import SchedulingPod, TopologySpreadConstraint
 from kubectl_kres.scheduling.node_filters import untolerated
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, with_keys
-from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.selectors import is_empty, matches, node_matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 #: What Go takes for the smallest count where no value of the label is known.
 _NO_MINIMUM = 2**31 - 1
@@ -39,11 +39,11 @@ class PodTopologySpread:
 
     name = "PodTopologySpread"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         constraints = tuple(
-            _constraint(one, pod)
-            for one in pod.spec.topology_spread_constraints or ()
-            if one.when_unsatisfiable == "DoNotSchedule"
+            _constraint(constraint, pod)
+            for constraint in pod.spec.topology_spread_constraints or ()
+            if constraint.when_unsatisfiable == "DoNotSchedule"
         )
         if not constraints:
             return None
@@ -99,17 +99,17 @@ class _Spread(Filter):
     ) -> None:
         self._pod, self._constraints, self._counts = pod, constraints, counts
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         for constraint, count in zip(self._constraints, self._counts, strict=True):
             value = node.labels.get(constraint.key)
             about = f"{constraint.key}, maxSkew {constraint.max_skew}"
             if value is None:
                 reason = "node(s) didn't match pod topology spread constraints (missing required label)"
-                return Status(PodTopologySpread.name, UNRESOLVABLE, (reason,), about=constraint.key)
+                return Rejection(PodTopologySpread.name, UNRESOLVABLE, (reason,), about=constraint.key)
             least = 0 if len(count) < constraint.min_domains else min(count.values(), default=_NO_MINIMUM)
             if count.get(value, 0) + constraint.itself - least > constraint.max_skew:
                 reason = "node(s) didn't match pod topology spread constraints"
-                return Status(PodTopologySpread.name, UNSCHEDULABLE, (reason,), about=about)
+                return Rejection(PodTopologySpread.name, UNSCHEDULABLE, (reason,), about=about)
         return None
 
     def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:

@@ -12,14 +12,14 @@ from kubectl_kres.model.scheduling import (
     PersistentVolume,
     SchedulingPod,
     SchedulingVolume,
+    SchedulingWorld,
     StorageClaim,
-    World,
 )
 from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, find_volume, reachable, room_of
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Cluster, Filter
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.selectors import matches, topology_matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, NotComputed, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, UncomputedFilter
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -43,24 +43,24 @@ class VolumeBinding:
 
     name = "VolumeBinding"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         named = [(volume, name) for volume in pod.spec.volumes or () if (name := claim_name(pod, volume)) is not None]
         if not named:
             return None
         world = cluster.world
         for volume, name in named:
             if fault := _fault(pod, volume, name, world):
-                return Status(self.name, UNRESOLVABLE, (fault,), about=name)
+                return Rejection(self.name, UNRESOLVABLE, (fault,), about=name)
         claims = [world.claims[pod.metadata.namespace, name] for _, name in named]
         bound = tuple(filter(_is_bound, claims))
         unbound = [claim for claim in claims if not _is_bound(claim)]
         if immediate := [claim for claim in unbound if claim.spec.volume_name or not _delays(claim, world)]:
             reason = "pod has unbound immediate PersistentVolumeClaims"
-            return Status(self.name, UNRESOLVABLE, (reason,), about=immediate[0].metadata.name)
+            return Rejection(self.name, UNRESOLVABLE, (reason,), about=immediate[0].metadata.name)
         return _Binding(bound, tuple(unbound), world)
 
 
-def _fault(pod: SchedulingPod, volume: SchedulingVolume, name: str, world: World) -> str:
+def _fault(pod: SchedulingPod, volume: SchedulingVolume, name: str, world: SchedulingWorld) -> str:
     """Why a claim cannot be used at all; empty: it can. Source: podHasPVCs."""
     namespace = pod.metadata.namespace
     claim = world.claims.get((namespace, name))
@@ -87,7 +87,7 @@ def _is_bound(claim: StorageClaim) -> bool:
     return bool(claim.spec.volume_name) and _BIND_COMPLETED in (claim.metadata.annotations or {})
 
 
-def _delays(claim: StorageClaim, world: World) -> bool:
+def _delays(claim: StorageClaim, world: SchedulingWorld) -> bool:
     """Whether the claim waits for its first consumer. Source: component-helpers pv_helpers.go IsDelayBindingMode."""
     storage_class = world.classes.get(class_of(claim))
     return storage_class is not None and storage_class.volume_binding_mode == WAITS_FOR_CONSUMER
@@ -96,7 +96,9 @@ def _delays(claim: StorageClaim, world: World) -> bool:
 class _Binding(Filter):
     """Looks node by node whether bound volumes can be reached and the other claims find one."""
 
-    def __init__(self, bound: tuple[StorageClaim, ...], unbound: tuple[StorageClaim, ...], world: World) -> None:
+    def __init__(
+        self, bound: tuple[StorageClaim, ...], unbound: tuple[StorageClaim, ...], world: SchedulingWorld
+    ) -> None:
         self._bound, self._unbound, self._world = bound, unbound, world
         wanted = {class_of(claim) for claim in unbound}
         self._volumes: Mapping[str, list[PersistentVolume]] = {
@@ -107,12 +109,12 @@ class _Binding(Filter):
             for name in wanted
         }
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         reasons = tuple(self._reasons(node))
         if not reasons:
             return None
         claims = ", ".join(claim.metadata.name for claim in (*self._bound, *self._unbound))
-        return Status(VolumeBinding.name, UNRESOLVABLE, reasons, about=claims)
+        return Rejection(VolumeBinding.name, UNRESOLVABLE, reasons, about=claims)
 
     def _reasons(self, node: NodeInfo) -> Iterator[str]:
         """Source: FindPodVolumes, whose reasons come in this order."""
@@ -125,8 +127,8 @@ class _Binding(Filter):
             if not reachable(volume, node):
                 yield "node(s) didn't match PersistentVolume's node affinity"
                 break
-        found, enough = self._find(node)
-        if not found:
+        matched, enough = self._find(node)
+        if not matched:
             yield "node(s) didn't find available persistent volumes to bind"
         if not enough:
             yield "node(s) did not have enough free storage"
@@ -165,7 +167,7 @@ class _Binding(Filter):
         for claim in claims:
             storage_class = self._world.classes.get(class_of(claim))
             if storage_class is None:
-                raise NotComputed(f"the storage class of claim {claim.metadata.name}")
+                raise UncomputedFilter(f"the storage class of claim {claim.metadata.name}")
             if storage_class.provisioner in {"", _NO_PROVISIONER}:
                 return False, True
             if not topology_matches(storage_class.allowed_topologies or (), node.labels):

@@ -13,13 +13,13 @@ from kubectl_kres.model.scheduling import (
     PersistentVolume,
     SchedulingPod,
     SchedulingVolume,
+    SchedulingWorld,
     StorageClaim,
-    World,
 )
 from kubectl_kres.scheduling.matching_volume import class_of
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
-from kubectl_kres.scheduling.plugin import Cluster, Filter
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Status
+from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, not_found
 
 _ONE_POD = "ReadWriteOncePod"
@@ -33,7 +33,7 @@ class VolumeRestrictions:
 
     name = "VolumeRestrictions"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         disks = tuple(volume for volume in pod.spec.volumes or () if _disks(volume))
         exclusive: set[str] = set()
         for volume in pod.spec.volumes or ():
@@ -42,7 +42,7 @@ class VolumeRestrictions:
             name = volume.persistent_volume_claim.claim_name
             claim = cluster.world.claims.get((pod.metadata.namespace, name))
             if claim is None:
-                return Status(self.name, UNRESOLVABLE, (not_found(name),), about=name)
+                return Rejection(self.name, UNRESOLVABLE, (not_found(name),), about=name)
             if _ONE_POD in (claim.spec.access_modes or ()):
                 exclusive.add(name)
         namespace = pod.metadata.namespace
@@ -99,14 +99,14 @@ class _Restrictions(Filter):
     ) -> None:
         self._disks, self._namespace, self._exclusive, self._conflicts = disks, namespace, exclusive, conflicts
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         for volume in self._disks:
             if any(_conflict(volume, other) for pod in node.pods for other in pod.volumes):
                 reason = "node(s) had no available disk"
-                return Status(VolumeRestrictions.name, UNSCHEDULABLE, (reason,), about=volume.name)
+                return Rejection(VolumeRestrictions.name, UNSCHEDULABLE, (reason,), about=volume.name)
         if self._conflicts > 0:
             about = ", ".join(sorted(self._exclusive))
-            return Status(VolumeRestrictions.name, UNSCHEDULABLE, (_IN_USE,), about=about)
+            return Rejection(VolumeRestrictions.name, UNSCHEDULABLE, (_IN_USE,), about=about)
         return None
 
     def change(self, _node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
@@ -122,23 +122,23 @@ class NodeVolumeLimits:
 
     name = "NodeVolumeLimits"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         if all(claim_name(pod, volume) is None for volume in pod.spec.volumes or ()):
             return None
         return _Limits(pod, cluster.world)
 
 
 class _Limits(Filter):
-    def __init__(self, pod: SchedulingPod, world: World) -> None:
+    def __init__(self, pod: SchedulingPod, world: SchedulingWorld) -> None:
         self._world = world
         names = (claim_name(pod, volume) for volume in pod.spec.volumes or ())
         self._new = _attachable(pod.metadata.namespace, (name for name in names if name), world)
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         csi_node = self._world.csi_nodes.get(node.name)
         if missing := self._missing(csi_node):
             reason = f"{missing} CSI driver is not installed on the node"
-            return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=missing)
+            return Rejection(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=missing)
         limits = _limits(csi_node)
         if not self._new or not limits.keys() & set(self._new.values()):
             return None
@@ -149,11 +149,11 @@ class _Limits(Filter):
         for driver in dict.fromkeys(self._new.values()):
             if driver not in limits:
                 continue
-            new = sum(one == driver and handle not in by_pods for handle, one in self._new.items())
-            have = sum(one == driver for one in (attached | self._attachments(node.name)).values())
+            new = sum(attached_by == driver and handle not in by_pods for handle, attached_by in self._new.items())
+            have = sum(attached_by == driver for attached_by in (attached | self._attachments(node.name)).values())
             if new and have + new > limits[driver]:
                 reason = "node(s) exceed max volume count"
-                return Status(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=driver)
+                return Rejection(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=driver)
         return None
 
     def _missing(self, csi_node: CSINode | None) -> str:
@@ -169,13 +169,13 @@ class _Limits(Filter):
 
     def _attachments(self, node: str) -> dict[str, str]:
         """Volumes that are attached, by whatever pod. Source: getNodeVolumeAttachmentInfo."""
-        found: dict[str, str] = {}
+        drivers: dict[str, str] = {}
         for attachment in self._world.attachments.get(node, ()):
             volume = self._world.volumes.get(attachment.spec.source.persistent_volume_name or "")
             if attachment.spec.attacher and volume is not None and volume.spec.csi is not None:
                 handle = volume.spec.csi.volume_handle
-                found[f"{attachment.spec.attacher}/{handle}"] = attachment.spec.attacher
-        return found
+                drivers[f"{attachment.spec.attacher}/{handle}"] = attachment.spec.attacher
+        return drivers
 
 
 def _claim_names(pod: BoundPod) -> Iterable[str]:
@@ -195,12 +195,12 @@ def _limits(csi_node: CSINode | None) -> dict[str, int]:
     }
 
 
-def _attachable(namespace: str, names: Iterable[str], world: World) -> dict[str, str]:
+def _attachable(namespace: str, names: Iterable[str], world: SchedulingWorld) -> dict[str, str]:
     """By what is unique to a volume its CSI driver; volumes of no driver count nowhere.
 
     Volumes of drivers that were moved out of Kubernetes are counted by their own name. Source: getCSIDriverInfo.
     """
-    found: dict[str, str] = {}
+    drivers: dict[str, str] = {}
     for name in names:
         claim = world.claims.get((namespace, name))
         if claim is None:
@@ -209,10 +209,10 @@ def _attachable(namespace: str, names: Iterable[str], world: World) -> dict[str,
         if volume is None:
             storage_class = world.classes.get(class_of(claim))
             if storage_class is not None and storage_class.provisioner:
-                found[f"{storage_class.provisioner}/{namespace}/{name}"] = storage_class.provisioner
+                drivers[f"{storage_class.provisioner}/{namespace}/{name}"] = storage_class.provisioner
         elif volume.spec.csi is not None:
-            found[f"{volume.spec.csi.driver}/{volume.spec.csi.volume_handle}"] = volume.spec.csi.driver
-    return found
+            drivers[f"{volume.spec.csi.driver}/{volume.spec.csi.volume_handle}"] = volume.spec.csi.driver
+    return drivers
 
 
 #: Labels of volumes and nodes, and what the old ones are called today.
@@ -229,7 +229,7 @@ class VolumeZone:
 
     name = "VolumeZone"
 
-    def prepare(self, pod: SchedulingPod, cluster: Cluster, /) -> Filter | Status | None:
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         world, zones = cluster.world, list[tuple[str, str, frozenset[str]]]()
         for volume in pod.spec.volumes or ():
             if volume.persistent_volume_claim is None:
@@ -237,16 +237,16 @@ class VolumeZone:
             name = volume.persistent_volume_claim.claim_name
             claim = world.claims.get((pod.metadata.namespace, name))
             if claim is None:
-                return Status(self.name, UNRESOLVABLE, (not_found(name),), about=name)
-            found = _volume_of(claim, world)
-            if isinstance(found, str):
-                return Status(self.name, UNRESOLVABLE, (found,), about=name)
-            if found is not None:
-                zones += _zones(found)
+                return Rejection(self.name, UNRESOLVABLE, (not_found(name),), about=name)
+            volume_or_reason = _volume_of(claim, world)
+            if isinstance(volume_or_reason, str):
+                return Rejection(self.name, UNRESOLVABLE, (volume_or_reason,), about=name)
+            if volume_or_reason is not None:
+                zones += _zones(volume_or_reason)
         return _Zones(tuple(zones)) if zones else None
 
 
-def _volume_of(claim: StorageClaim, world: World) -> PersistentVolume | str | None:
+def _volume_of(claim: StorageClaim, world: SchedulingWorld) -> PersistentVolume | str | None:
     """The volume that a claim is bound to; None: it waits for the pod. A text: why neither is so."""
     name = claim.spec.volume_name
     if name:
@@ -276,7 +276,7 @@ class _Zones(Filter):
     def __init__(self, zones: tuple[tuple[str, str, frozenset[str]], ...]) -> None:
         self._zones = zones
 
-    def check(self, node: NodeInfo) -> Status | None:
+    def check(self, node: NodeInfo) -> Rejection | None:
         labels = node.labels
         if not any(key in labels for key in _ZONES):
             return None
@@ -284,5 +284,5 @@ class _Zones(Filter):
             value = labels.get(key, labels.get(_ZONES[key]))
             if value not in values:
                 reason = "node(s) had no available volume zone"
-                return Status(VolumeZone.name, UNRESOLVABLE, (reason,), about=f"{name}: {key}")
+                return Rejection(VolumeZone.name, UNRESOLVABLE, (reason,), about=f"{name}: {key}")
         return None

@@ -23,6 +23,11 @@ BREACHES = {
         "import kubectl_kres.tekton.pipeline.dag",
         "tekton.base.naming -> kubectl_kres.tekton.pipeline.dag",
     ),
+    "scheduling": (
+        "scheduling/selectors.py",
+        "import kubectl_kres.scheduling.profile",
+        "scheduling.selectors -> kubectl_kres.scheduling.profile",
+    ),
     "capsule": (
         "capsule/rules/amounts.py",
         "import kubectl_kres.capsule.replay.world",

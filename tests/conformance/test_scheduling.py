@@ -15,11 +15,11 @@ from kubectl_kres.model.scheduling import (
     PersistentVolume,
     SchedulingNode,
     SchedulingPod,
+    SchedulingWorld,
     StorageClaim,
-    World,
 )
 from kubectl_kres.scheduling.node_info import ENDED, bind, build_node
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.schedule import Scheduling, schedule
 
 
@@ -43,13 +43,13 @@ def play(data: Mapping[str, Any]) -> Scheduling:
         build_node(node, (bind(pod) for pod in pods if pod.spec.node_name == node.metadata.name))
         for node in read("nodes", SchedulingNode)
     )
-    world = World(
+    world = SchedulingWorld(
         namespaces=data["namespaces"],
         claims={(one.metadata.namespace, one.metadata.name): one for one in read("claims", StorageClaim)},
         volumes={one.metadata.name: one for one in read("volumes", PersistentVolume)},
         classes={one.metadata.name: one for one in read("classes", BindingClass)},
     )
-    return schedule(msgspec.convert(data["pod"], SchedulingPod), Cluster(nodes, world))
+    return schedule(msgspec.convert(data["pod"], SchedulingPod), SchedulingCluster(nodes, world))
 
 
 def fault(data: Mapping[str, Any]) -> str:

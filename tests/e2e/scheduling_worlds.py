@@ -17,11 +17,11 @@ from kubectl_kres.model.scheduling import (
     PersistentVolume,
     SchedulingNode,
     SchedulingPod,
+    SchedulingWorld,
     StorageClaim,
-    World,
 )
 from kubectl_kres.scheduling.node_info import ENDED, bind, build_node
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.schedule import Scheduling, schedule
 
 Json = dict[str, Any]
@@ -364,7 +364,7 @@ def predict(items: Mapping[str, list[Json]], asked: Json, minor: int) -> Schedul
         build_node(one, (bind(other) for other in pods if other.spec.node_name == one.metadata.name))
         for one in typed("nodes", SchedulingNode)
     )
-    known = World(
+    known = SchedulingWorld(
         namespaces=SPACES,
         claims={(one.metadata.namespace, one.metadata.name): one for one in typed("claims", StorageClaim)},
         volumes={one.metadata.name: one for one in typed("volumes", PersistentVolume)},
@@ -372,4 +372,4 @@ def predict(items: Mapping[str, list[Json]], asked: Json, minor: int) -> Schedul
         csi_nodes={one.metadata.name: one for one in typed("csi_nodes", CSINode)},
         minor=minor,
     )
-    return schedule(msgspec.convert(asked, SchedulingPod), Cluster(nodes, known))
+    return schedule(msgspec.convert(asked, SchedulingPod), SchedulingCluster(nodes, known))

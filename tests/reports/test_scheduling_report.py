@@ -147,6 +147,7 @@ def test_a_label_and_a_node_that_is_cordoned():
 
 def test_where_pods_of_all_namespaces_may_not_be_read():
     store = made(raw_pod(requests={"memory": "8Gi"}))
+    store.empty(scheduling.BOUND_PODS, "")
     store.cover(Need(scheduling.BOUND_PODS), Coverage("denied", "pods is forbidden"))
     found = report(store)
     assert (found.empty, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
@@ -179,3 +180,13 @@ def test_what_is_read_and_that_nothing_is_for_a_pod_that_does_not_wait():
     store.add("Pod", replace(pod, status=replace(pod.status, conditions=None)))
     assert not any("/" in need.kind for need in needs(store, subject))
     assert explain(store, subject, Ask(Server())).scheduling is None
+
+
+def test_without_a_live_cluster_the_nodes_are_not_read():
+    store = made(raw_pod())
+    for kind in (scheduling.NODES, scheduling.BOUND_PODS, scheduling.POD):
+        store.forget(kind)
+    subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
+    explanation = explain(store, subject, Ask(Server()))
+    assert explanation.scheduling is not None and explanation.unseen == ()
+    assert "which nodes can take Pod/web is not computed" in text(explanation.scheduling)

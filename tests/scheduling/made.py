@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, World
+from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, SchedulingWorld
 from kubectl_kres.scheduling.node_info import bind, build_node
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.schedule import Scheduling, schedule
 
 Json = Mapping[str, Any]
@@ -47,7 +47,7 @@ def run(
         build_node(one, (bind(other) for other in held if other.spec.node_name == one.metadata.name)) for one in nodes
     )
     nominated = [(other.status.nominated_node_name, bind(other)) for other in held if not other.spec.node_name]
-    return schedule(asked, Cluster(infos, World(**world)), nominated)
+    return schedule(asked, SchedulingCluster(infos, SchedulingWorld(**world)), nominated)
 
 
 def reasons(found: Scheduling) -> dict[str, tuple[str, ...]]:

@@ -11,9 +11,9 @@ from kubectl_kres.model.scheduling import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
-    DeviceClaim,
     DeviceClass,
     PersistentVolume,
+    SchedulingDeviceClaim,
     StorageClaim,
     VolumeAttachment,
 )
@@ -382,10 +382,10 @@ def test_claims_on_devices():
     assert run(asked, AB).answer.rejection.message == 'could not find ResourceClaim "here/gpu"'
     where = {"nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}]}
     made = {"metadata": {"name": "gpu", "namespace": "here"}, "status": {"allocation": {"nodeSelector": where}}}
-    claims = {("here", "gpu"): msgspec.convert(made, DeviceClaim)}
+    claims = {("here", "gpu"): msgspec.convert(made, SchedulingDeviceClaim)}
     found = run(asked, AB, device_claims=claims)
     assert reasons(found) == {"a": ("resourceclaim not available on the node",), "b": ()}
-    fresh = {("here", "gpu"): msgspec.convert({**made, "status": {}}, DeviceClaim)}
+    fresh = {("here", "gpu"): msgspec.convert({**made, "status": {}}, SchedulingDeviceClaim)}
     assert run(asked, AB, device_claims=fresh).answer.not_computed == ("the devices that ResourceClaim gpu would get",)
 
 

@@ -23,6 +23,10 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     yield [("", "")]
+    if not report.nodes and "Node" in report.not_read:
+        text = f"which nodes can take {report.pod} is not computed: that is read of a live cluster only"
+        yield from toned("quiet", wrapped(text, width, first="nodes: ", rest="  "))
+        return
     able = "would, if they were empty, take" if report.empty else "can take"
     head = (
         f"nodes: {report.fitting} of {report.nodes} {able} {report.pod}{'' if report.complete else ' as far as seen'}"
@@ -78,14 +82,15 @@ def _part(part: RequestPart) -> str:
 def nearest_text(nearest: NearestNode) -> str:
     """``n3 lacks memory 2Gi: ...``."""
     lacks = [
-        f"{one.resource} {one.lacking} (has {one.allocatable}, {one.requested} requested)" for one in nearest.shortages
+        f"{shortage.resource} {shortage.lacking} (has {shortage.allocatable}, {shortage.requested} requested)"
+        for shortage in nearest.shortages
     ]
     texts = [f"lacks {' and '.join(lacks)}"] if lacks else []
     texts += nearest.obstacles
     text = f"{nearest.node}: {'; '.join(texts)}"
     if nearest.holders:
-        held = ", ".join(f"{holder.pod.namespace}/{holder.pod.name} {holder.amount}" for holder in nearest.holders)
-        text += f"; most of it is requested by {held}{' ...' if nearest.pods > len(nearest.holders) else ''}"
+        holders = ", ".join(f"{holder.pod.namespace}/{holder.pod.name} {holder.amount}" for holder in nearest.holders)
+        text += f"; most of it is requested by {holders}{' ...' if nearest.pods > len(nearest.holders) else ''}"
     return text
 
 

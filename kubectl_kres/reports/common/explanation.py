@@ -10,7 +10,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
 from kubectl_kres.admission.pod.qos import QoS
-from kubectl_kres.model.kinds import named_kind
+from kubectl_kres.model.kinds import is_view, named_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
 from kubectl_kres.reports.common.nodes import NodeReport
@@ -398,10 +398,13 @@ class Explanation(Record, frozen=True):
 
 
 def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
-    """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty."""
+    """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty.
+
+    Of what is read for the scheduler, which snapshots and files never hold, the report about nodes says it.
+    """
     for need in needs:
         coverage = store.covered(need)
-        if not coverage.known:
+        if not coverage.known and not (coverage.state == "unread" and is_view(need.kind)):
             yield unseen(need, coverage)
 
 

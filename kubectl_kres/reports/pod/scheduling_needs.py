@@ -40,7 +40,12 @@ def _of_spec(store: Store, pod: SchedulingPod) -> Iterator[Need]:
         yield Need(scheduling.DEVICE_CLASSES, required=False)
     affinity = spec.affinity
     terms = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
-    listed = (term for one in terms if one for term in one.required_during_scheduling_ignored_during_execution or ())
+    listed = (
+        term
+        for terms_of_kind in terms
+        if terms_of_kind
+        for term in terms_of_kind.required_during_scheduling_ignored_during_execution or ()
+    )
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
     elif any(pods.selects_namespaces for pods in store.all(scheduling.BOUND_PODS)):
@@ -64,4 +69,6 @@ def _of_storage(store: Store) -> Iterator[Need]:
 def _asks_devices(pod: SchedulingPod) -> bool:
     """Whether a container asks for a resource that devices may stand for."""
     containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
-    return any("/" in name for one in containers if one.resources for name in one.resources.requests or ())
+    return any(
+        "/" in name for container in containers if container.resources for name in container.resources.requests or ()
+    )

@@ -7,20 +7,20 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.scheduling import VolumeAttachment, World
+from kubectl_kres.model.scheduling import SchedulingWorld, VolumeAttachment
 from kubectl_kres.scheduling.node_info import BoundPod, PodsOnNodes, build_node
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.store.store import Store
 
 
-class Seen(Struct, frozen=True):
+class SchedulingInput(Struct, frozen=True):
     """What the filters are run on. ``nominated``: pods that others make room for, with their nodes."""
 
-    cluster: Cluster
+    cluster: SchedulingCluster
     nominated: tuple[tuple[str, BoundPod], ...] = ()
 
 
-def read_cluster(store: Store, minor: int) -> Seen:
+def read_cluster(store: Store, minor: int) -> SchedulingInput:
     """What was read for the scheduler. ``minor``: its version, 1.N."""
     pods = next(store.all(scheduling.BOUND_PODS), PodsOnNodes({}))
     nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
@@ -28,8 +28,8 @@ def read_cluster(store: Store, minor: int) -> Seen:
     for attachment in store.all(scheduling.ATTACHMENTS):
         node_name = attachment.spec.node_name
         attachments[node_name] = (*attachments.get(node_name, ()), attachment)
-    world = World(
-        namespaces={one.metadata.name: one.metadata.labels or {} for one in store.all("Namespace")},
+    world = SchedulingWorld(
+        namespaces={namespace.metadata.name: namespace.metadata.labels or {} for namespace in store.all("Namespace")},
         claims=_by_key(store, scheduling.CLAIMS),
         volumes=_by_name(store, scheduling.VOLUMES),
         classes=_by_name(store, scheduling.CLASSES),
@@ -41,12 +41,12 @@ def read_cluster(store: Store, minor: int) -> Seen:
         device_classes=_by_name(store, scheduling.DEVICE_CLASSES),
         minor=minor,
     )
-    return Seen(Cluster(nodes, world), pods.nominated)
+    return SchedulingInput(SchedulingCluster(nodes, world), pods.nominated)
 
 
 def _by_name(store: Store, kind: str) -> dict[str, Any]:
-    return {one.metadata.name: one for one in store.all(kind)}
+    return {item.metadata.name: item for item in store.all(kind)}
 
 
 def _by_key(store: Store, kind: str) -> dict[tuple[str, str], Any]:
-    return {(one.metadata.namespace, one.metadata.name): one for one in store.all(kind)}
+    return {(item.metadata.namespace, item.metadata.name): item for item in store.all(kind)}

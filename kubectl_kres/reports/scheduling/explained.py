@@ -20,8 +20,9 @@ from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
-from kubectl_kres.reports.scheduling.remedies import Target, find_remedies
+from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 
@@ -30,12 +31,17 @@ def explain_nodes(
 ) -> NodeReport | None:
     """The report with remedies; None where the pod waits for no node, or the nodes may not be read.
 
+    Without a live cluster it says that the nodes were not read.
+
     ``pod``: the one that waits. ``analysis``: of what it is made from.
     """
-    found = report_nodes(store, pod, server.version[1], containers)
-    if found is None:
+    reported = report_nodes(store, pod, server.version[1], containers)
+    if reported is None:
+        if store.covered(Need(scheduling.NODES)).state == "unread":
+            ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
+            return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
         return None
-    report, cluster, obstacles = found
+    report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
@@ -46,7 +52,7 @@ def explain_nodes(
 
 def _target(
     store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
-) -> Target:
+) -> RemedyTarget:
     """Where requests and tolerations are written: the newest maker of the pod that is known, or the pod."""
     start = analysis.start
     ref, prefix = start.source.ref, start.prefix
@@ -76,4 +82,4 @@ def _target(
         for value in container.values
         if value.side == "requests" and value.written is None and value.source is not None
     }
-    return Target(ref, prefix, admits, why, sources)
+    return RemedyTarget(ref, prefix, admits, why, sources)

@@ -48,7 +48,7 @@ def lower_requests(pod: SchedulingPod, node: NodeInfo) -> LoweredPod | None:
 def _lower(pod: SchedulingPod, resource: str, free: int) -> LoweredPod | None:
     """One resource: the largest request is lowered, then the next one where that is not enough."""
     values: list[LoweredValue] = []
-    for path, name, before in sorted(_requests(pod, resource), key=lambda one: (-one[2], one[0])):
+    for path, name, before in sorted(_requests(pod, resource), key=lambda request: (-request[2], request[0])):
         total = requests_of(pod, on_node=False).get(resource, 0)
         over = total - free
         if over <= 0:
@@ -74,10 +74,10 @@ def _requests(pod: SchedulingPod, resource: str) -> Iterator[tuple[str, str, int
         yield "spec", "", level
         return
     for group, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
-        for place, one in enumerate(containers or ()):
-            asked = read_amounts(one.resources.requests if one.resources else None).get(resource, 0)
+        for place, container in enumerate(containers or ()):
+            asked = read_amounts(container.resources.requests if container.resources else None).get(resource, 0)
             if asked:
-                yield f"spec.{group}[{place}]", one.name, asked
+                yield f"spec.{group}[{place}]", container.name, asked
 
 
 def _with(pod: SchedulingPod, path: str, resource: str, text: str) -> SchedulingPod:

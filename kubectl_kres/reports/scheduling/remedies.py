@@ -20,9 +20,9 @@ from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_request
 from kubectl_kres.reports.scheduling.obstacles import Obstacles
 from kubectl_kres.scheduling.node_filters import taint_text, untolerated
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.profile import prepare_filters
-from kubectl_kres.scheduling.status import NotComputed
+from kubectl_kres.scheduling.status import UncomputedFilter
 from kubectl_kres.store.store import Origin
 
 #: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.
@@ -31,7 +31,7 @@ _TROUBLE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDel
 _GIVEN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
 
 
-class Target(NamedTuple):
+class RemedyTarget(NamedTuple):
     """Where a change is written: the pod or the workload that makes it.
 
     ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: who keeps it, so that it is
@@ -47,7 +47,7 @@ class Target(NamedTuple):
 
 
 def find_remedies(
-    origin: Origin, pod: SchedulingPod, target: Target, cluster: Cluster, obstacles: Obstacles
+    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """Every kind of change once, on the node that needs the least of it."""
     yield from _lower(origin, pod, target, cluster, obstacles)
@@ -56,7 +56,7 @@ def find_remedies(
     yield from _uncordon(origin, pod, cluster, obstacles)
 
 
-def nodes_that_take(pod: SchedulingPod, cluster: Cluster, nodes: Iterable[NodeInfo]) -> set[str]:
+def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:
     """Those of the nodes that take the pod, by all filters."""
     taking: set[str] = set()
     try:
@@ -64,23 +64,23 @@ def nodes_that_take(pod: SchedulingPod, cluster: Cluster, nodes: Iterable[NodeIn
         for node in nodes:
             if filters.check(node) is None:
                 taking.add(node.name)
-    except NotComputed:
+    except UncomputedFilter:
         return taking
     return taking
 
 
-def takes(pod: SchedulingPod, cluster: Cluster, node: NodeInfo) -> bool:
+def takes(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> bool:
     """Whether one node takes the pod."""
     return bool(nodes_that_take(pod, cluster, (node,)))
 
 
 def _lower(
-    origin: Origin, pod: SchedulingPod, target: Target, cluster: Cluster, obstacles: Obstacles
+    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     near = [
         (node, status)
         for node, status in obstacles.alone("NodeResourcesFit")
-        if all(one.resource != "pods" for one in status.shortages)
+        if all(shortage.resource != "pods" for shortage in status.shortages)
     ]
     for node, _ in near[:3]:
         lowered = lower_requests(pod, node)
@@ -89,13 +89,13 @@ def _lower(
         taking = nodes_that_take(lowered.pod, cluster, [other for other, _ in near])
         if node.name not in taking:
             continue
-        edits = tuple(_edit(target, one) for one in lowered.values)
+        edits = tuple(_edit(target, value) for value in lowered.values)
         fixed = unchangeable(edits)
         why = target.why_not or next(iter(fixed.values()), "")
         lines = () if why else commands(origin, edits, {})
         values = tuple(
-            LoweredRequest(one.container, one.resource, one.before, one.after, target.sources.get(_key(one)))
-            for one in lowered.values
+            LoweredRequest(value.container, value.resource, value.before, value.after, target.sources.get(_key(value)))
+            for value in lowered.values
         )
         yield NodeRemedy("lower-request", node.name, len(taking), values, commands=lines, why=why)
         return
@@ -105,23 +105,25 @@ def _key(value: LoweredValue) -> str:
     return f"{value.path}.resources.requests[{value.resource}]"
 
 
-def _edit(target: Target, value: LoweredValue) -> SetValue:
+def _edit(target: RemedyTarget, value: LoweredValue) -> SetValue:
     field = f"{target.prefix}{_key(value)}"
     role = "pod" if not value.container else "container"
     return SetValue(target.ref, field, value.resource, value.after, value.before, value.container, "requests", role)
 
 
 def _tolerate(
-    origin: Origin, pod: SchedulingPod, target: Target, cluster: Cluster, obstacles: Obstacles
+    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """The tolerations for the taints of the nearest node that has nothing but taints against it."""
-    found: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
+    by_tolerations: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
     for node, _ in obstacles.alone("TaintToleration"):
         taints = tuple(_untolerated(node.node, pod))
         if taints and not any(taint.key.startswith(_TROUBLE) for taint in taints):
-            found.setdefault(tuple(map(_toleration, taints)), []).append(node)
-    for tolerations in sorted(found, key=lambda one: (len(one), -len(found[one]))):
-        nodes = found[tolerations]
+            by_tolerations.setdefault(tuple(map(_toleration, taints)), []).append(node)
+    for tolerations in sorted(
+        by_tolerations, key=lambda tolerations: (len(tolerations), -len(by_tolerations[tolerations]))
+    ):
+        nodes = by_tolerations[tolerations]
         more = (*(pod.spec.tolerations or ()), *tolerations)
         tolerant = replace(pod, spec=replace(pod.spec, tolerations=more))
         if takes(tolerant, cluster, nodes[0]):
@@ -141,9 +143,9 @@ def _toleration(taint: Taint) -> Toleration:
     return Toleration(taint.key, "Exists", "", taint.effect)
 
 
-def _tolerating(origin: Origin, target: Target, tolerations: Sequence[Toleration]) -> str:
+def _tolerating(origin: Origin, target: RemedyTarget, tolerations: Sequence[Toleration]) -> str:
     """Tolerations are one value: the patch has all of them."""
-    own = [one for one in tolerations if target.ref.kind == "Pod" or one.key not in _GIVEN]
+    own = [toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN]
     patch = _nested(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own)})
     text = json.dumps(patch, separators=(",", ":"))
     where = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
@@ -156,19 +158,21 @@ def _nested(path: str, value: Any) -> Any:
     return value
 
 
-def _label(origin: Origin, pod: SchedulingPod, cluster: Cluster, obstacles: Obstacles) -> Iterator[NodeRemedy]:
+def _label(
+    origin: Origin, pod: SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
     """The labels of nodeSelector that the nearest node lacks, where nothing else is against it."""
     wanted = pod.spec.node_selector or {}
-    found: list[tuple[int, NodeInfo, dict[str, str]]] = []
+    candidates: list[tuple[int, NodeInfo, dict[str, str]]] = []
     for node, _ in obstacles.alone("NodeAffinity"):
         lacks = {key: value for key, value in wanted.items() if node.labels.get(key) != value}
         if lacks:
-            found.append((len(lacks), node, lacks))
-    for _, node, lacks in sorted(found, key=lambda item: item[:1])[:3]:
+            candidates.append((len(lacks), node, lacks))
+    for _, node, lacks in sorted(candidates, key=lambda item: item[:1])[:3]:
         labels = {**node.labels, **lacks}
         changed = replace(node, node=replace(node.node, metadata=replace(node.node.metadata, labels=labels)))
-        nodes = tuple(changed if one.name == node.name else one for one in cluster.nodes)
-        if not takes(pod, Cluster(nodes, cluster.world), changed):
+        nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
+        if not takes(pod, SchedulingCluster(nodes, cluster.world), changed):
             continue
         about = ",".join(f"{key}={value}" for key, value in sorted(lacks.items()))
         words = " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(lacks.items()))
@@ -178,7 +182,9 @@ def _label(origin: Origin, pod: SchedulingPod, cluster: Cluster, obstacles: Obst
         return
 
 
-def _uncordon(origin: Origin, pod: SchedulingPod, cluster: Cluster, obstacles: Obstacles) -> Iterator[NodeRemedy]:
+def _uncordon(
+    origin: Origin, pod: SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
     """A node that is cordoned, which its taint says once more."""
     for node, statuses in obstacles.nodes:
         if any(status.plugin not in {"NodeUnschedulable", "TaintToleration"} for status in statuses):
@@ -186,15 +192,15 @@ def _uncordon(origin: Origin, pod: SchedulingPod, cluster: Cluster, obstacles: O
         if not node.node.spec.unschedulable:
             continue
         changed = replace(node, node=_schedulable(node.node))
-        nodes = tuple(changed if one.name == node.name else one for one in cluster.nodes)
-        if takes(pod, Cluster(nodes, cluster.world), changed):
+        nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
+        if takes(pod, SchedulingCluster(nodes, cluster.world), changed):
             line = _kubectl(origin, f"uncordon {shlex.quote(node.name)}")
             yield NodeRemedy("uncordon", node.name, 1, commands=(line,))
             return
 
 
 def _schedulable(node: SchedulingNode) -> SchedulingNode:
-    taints = tuple(one for one in node.spec.taints or () if one.key != "node.kubernetes.io/unschedulable")
+    taints = tuple(taint for taint in node.spec.taints or () if taint.key != "node.kubernetes.io/unschedulable")
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
 
 

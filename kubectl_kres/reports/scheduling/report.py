@@ -28,10 +28,10 @@ from kubectl_kres.reports.scheduling.amounts import amount
 from kubectl_kres.reports.scheduling.cluster import read_cluster
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Cluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
-from kubectl_kres.scheduling.status import UNRESOLVABLE, Shortage, Status
+from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, Shortage
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -41,7 +41,7 @@ _NAMED = 3
 
 def report_nodes(
     store: Store, pod: Pod, minor: int, containers: Sequence[ContainerValues] = ()
-) -> tuple[NodeReport, Cluster, Obstacles] | None:
+) -> tuple[NodeReport, SchedulingCluster, Obstacles] | None:
     """What the filters say of the nodes, without remedies; None where the pod waits for none or too little was read.
 
     ``containers``: the values of the pod's containers, which say what set them.
@@ -53,27 +53,27 @@ def report_nodes(
         return None
     unread = tuple(dict.fromkeys(need.kind for need in node_needs(store, pod) if not store.covered(need).known))
     seen = read_cluster(store, minor)
-    found = schedule(_without(asked, unread), seen.cluster, seen.nominated)
-    gaps = tuple(_not_computed(asked, found))
+    scheduled = schedule(_without(asked, unread), seen.cluster, seen.nominated)
+    gaps = tuple(_not_computed(asked, scheduled))
     complete = not unread and not gaps
-    obstacles = find_obstacles(found, seen.cluster)
-    statuses = found.answer.statuses
-    fits = found.answer.feasible
-    groups = () if found.answer.rejection is not None else tuple(_groups(statuses.items()))
+    obstacles = find_obstacles(scheduled, seen.cluster)
+    statuses = scheduled.answer.statuses
+    fits = scheduled.answer.feasible
+    groups = () if scheduled.answer.rejection is not None else tuple(_groups(statuses.items()))
     report = NodeReport(
         pod=ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace),
         nodes=len(seen.cluster.nodes),
         fitting=len(fits),
         fits=fits[:_NAMED],
         groups=groups,
-        asked=tuple(_asked(asked, found, containers)),
+        asked=tuple(_asked(asked, scheduled, containers)),
         nearest=_nearest(obstacles) if not fits else None,
-        rejection=found.answer.rejection.message if found.answer.rejection is not None else "",
-        sentence=(found.sentence or "") if complete else "",
+        rejection=scheduled.answer.rejection.message if scheduled.answer.rejection is not None else "",
+        sentence=(scheduled.sentence or "") if complete else "",
         stated=_stated(pod),
-        preempts=found.preemption.nodes[:_NAMED],
+        preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        empty=scheduling.BOUND_PODS in unread,
+        empty=next(store.all(scheduling.BOUND_PODS), None) is None,
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
@@ -82,11 +82,11 @@ def report_nodes(
 
 def _stated(pod: Pod) -> str:
     """What the scheduler said when it last looked."""
-    conditions = (one for one in pod.status.conditions or () if one.type == SCHEDULED)
+    conditions = (condition for condition in pod.status.conditions or () if condition.type == SCHEDULED)
     return next((condition.message for condition in conditions), "")
 
 
-def _groups(statuses: Iterable[tuple[str, Status | None]]) -> Iterator[NodeGroup]:
+def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
     """By reason, the most frequent first."""
     nodes: dict[tuple[str, str], list[str]] = {}
     about: dict[tuple[str, str], Counter[str]] = {}
@@ -104,19 +104,21 @@ def _groups(statuses: Iterable[tuple[str, Status | None]]) -> Iterator[NodeGroup
         yield NodeGroup(*key, len(nodes[key]), unresolvable[key], tuple(nodes[key][:_NAMED]), common[:_NAMED])
 
 
-def _unresolvable(status: Status) -> Iterator[str]:
+def _unresolvable(status: Rejection) -> Iterator[str]:
     """The reasons that stay though all pods of the node went; of resources those that the whole node is short of."""
     if not status.shortages:
         yield from status.reasons if status.code == UNRESOLVABLE else ()
         return
-    for reason, one in zip(status.reasons, status.shortages, strict=True):
-        if one.requested > one.capacity:
+    for reason, shortage in zip(status.reasons, status.shortages, strict=True):
+        if shortage.requested > shortage.capacity:
             yield reason
 
 
-def _asked(pod: SchedulingPod, found: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
+def _asked(pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
     """Each resource that some node is short of, but for the number of pods."""
-    short = {one.resource for status in found.answer.statuses.values() if status for one in status.shortages}
+    short = {
+        shortage.resource for status in scheduled.answer.statuses.values() if status for shortage in status.shortages
+    }
     requests = requests_of(pod, on_node=False)
     for resource in sorted(short - {"pods"}):
         parts = tuple(_parts(resource, containers))
@@ -141,7 +143,7 @@ def _nearest(obstacles: Obstacles) -> NearestNode | None:
     if near is None:
         return None
     node, statuses = near
-    short = [one for status in statuses for one in status.shortages]
+    short = [shortage for status in statuses for shortage in status.shortages]
     others = tuple(
         f"{reason} ({status.about})" if status.about else reason
         for status in statuses
@@ -160,20 +162,20 @@ def _shortage(shortage: Shortage) -> NodeShortage:
 
 def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
     """The pods that request the most of the first resource that is short, and would be free."""
-    resource = next((one.resource for one in short if one.resource != "pods"), None)
+    resource = next((shortage.resource for shortage in short if shortage.resource != "pods"), None)
     if resource is None:
         return
     for pod in sorted(node.pods, key=lambda pod: (-pod.requests.get(resource, 0), pod.namespace, pod.name))[:_NAMED]:
-        if held := pod.requests.get(resource, 0):
-            yield PodOnNode(ObjectRef("Pod", pod.name, pod.namespace), str(amount(resource, held)))
+        if requested := pod.requests.get(resource, 0):
+            yield PodOnNode(ObjectRef("Pod", pod.name, pod.namespace), str(amount(resource, requested)))
 
 
-def _not_computed(asked: SchedulingPod, found: Scheduling) -> Iterator[str]:
+def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
     """What else decides: another scheduler, and what no filter here computes."""
     scheduler = asked.spec.scheduler_name
     if scheduler and scheduler != DEFAULT_SCHEDULER:
         yield f"scheduler {scheduler}"
-    yield from found.answer.not_computed
+    yield from scheduled.answer.not_computed
 
 
 def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
