@@ -62,7 +62,18 @@ def shop(api):
             ],
         ),
         ("explain pods", [*POLICIES, f"{CORE}/pods?limit=500", f"{APPS}/replicasets?limit=500"]),
-        ("explain deploy", [*POLICIES, *ELSE, f"{APPS}/deployments?limit=500", f"{APPS}/replicasets?limit=500"]),
+        (
+            # Its pods are not ready: they and the events say why.
+            "explain deploy",
+            [
+                *POLICIES,
+                *ELSE,
+                f"{APPS}/deployments?limit=500",
+                f"{APPS}/replicasets?limit=500",
+                f"{CORE}/pods?limit=500",
+                f"{CORE}/events?fieldSelector=type%3DWarning&limit=500",
+            ],
+        ),
         (
             "explain deploy -l team=a --chunk-size=0",
             [
@@ -70,6 +81,8 @@ def shop(api):
                 f"{APPS}/deployments?labelSelector=team%3Da",
                 *(path.partition("?")[0] for path in ELSE),
                 f"{APPS}/replicasets",
+                f"{CORE}/pods",
+                f"{CORE}/events?fieldSelector=type%3DWarning",
             ],
         ),
         (
@@ -234,7 +247,7 @@ def test_one_object_in_full_and_several_in_a_line_each(kres: Kres, shop):
         and "QoS class" in full
     )
     head, *lines = kres("explain pods").out.splitlines()
-    assert head.split() == ["NAMESPACE", "NAME", "READY", "QOS", "OUTCOME", "WHY"]
+    assert head.split() == ["NAMESPACE", "NAME", "READY", "STATE", "QOS", "OUTCOME", "WHY"]
     assert [line.split()[1] for line in lines[:2]] == ["big", "web-1"]
     assert [line[head.index("OUTCOME") :].split()[0] for line in lines[:2]] == ["full", "admitted"]
     assert lines[2:] == ["2 objects: 1 admitted, 1 full"]
@@ -352,7 +365,7 @@ def test_a_long_table_is_drawn_in_pieces(kres: Kres, api, monkeypatch):
     assert [line.split() for line in pieces] == [line.split() for line in whole]
     assert len(asked) == 3
     assert asked[0] < asked[-1]
-    assert [line.index("admitted") for line in pieces[1:-1]] == [39, 39, 39, 39, 41, 41, 43, 43]
+    assert [line.index("admitted") for line in pieces[1:-1]] == [47, 47, 47, 47, 49, 49, 51, 51]
 
 
 @pytest.mark.parametrize("command", ["explain pods", "explain pods -o json", "diff pods", "diff pods -o name"])

@@ -90,7 +90,7 @@ def test_until_admitted(cluster: Cluster, watched: Watched) -> None:
     assert first.startswith("refused: shop/Deployment/web: 0 of 1 pods exist; quota team is short by 512Mi")
     head, verdict, *_ = second.splitlines()
     assert head.endswith("Z after a change of ResourceQuota/team")
-    assert verdict == "admitted: shop/Deployment/web; 0 of 1 pods exist"
+    assert verdict == "admitted, but waits: shop/Deployment/web: no pod yet; 0 of 1 pods exist"
 
 
 def test_until_that_holds_already_ends_at_once(cluster: Cluster, kres: Kres) -> None:

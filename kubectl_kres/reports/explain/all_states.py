@@ -76,7 +76,7 @@ def states_in_store(store: Store, namespace: str, now: str) -> PodStates:
 def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
     """The objects that nothing else makes, with how they fare; pods that run alone and as usual are left out.
 
-    ``namespace`` empty: in all. A Deployment stands for its ReplicaSets, a run for its pod.
+    ``namespace`` empty: in all namespaces. A Deployment stands for its ReplicaSets, a run for its pod.
     """
     for kind in KINDS:
         for workload in store.all(kind, namespace or None):
