@@ -54,8 +54,8 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
         if told and pipeline_explanation.remedies
         else _tight(pipeline_explanation).removeprefix(", ")
     )
-    held = f"held back by spec.status {pipeline_explanation.held}" if pipeline_explanation.held else ""
-    because = "; ".join(filter(None, (text, held, rest)))
+    waiting = f"held back by spec.status {pipeline_explanation.held}" if pipeline_explanation.held else ""
+    because = "; ".join(filter(None, (text, waiting, rest)))
     return Row(
         pipeline_explanation.subject,
         "ended" if pipeline_explanation.ended else pipeline_explanation.verdict.outcome,
