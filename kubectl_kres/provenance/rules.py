@@ -420,6 +420,8 @@ RULES: Mapping[str, CataloguedRule] = {
         "Rules are those of Tekton 1.15; what an older one does otherwise is named.", _TEKTON_CONFIG
     ),
     "tekton/too-old": CataloguedRule("The rules are those of Tekton 0.40 and later.", _TEKTON_CONFIG),
+    "tekton/newer": CataloguedRule("The version is newer than the last one whose changes are known.", _TEKTON_CONFIG),
+    "tekton/claim-unknown": CataloguedRule("What a workspace claims is not known.", _TEKTON_RUN),
     "tekton/orders-not-all": CataloguedRule("So many LimitRanges that not every order was tried.", _TEKTON_LIMITS),
     "tekton/step-action-unknown": CataloguedRule(
         "A StepAction that is not known may add init containers.", _TEKTON_API

@@ -19,9 +19,6 @@ from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
 from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.reports.tekton.admitted_remedies import released
-from kubectl_kres.reports.tekton.assistants import assistant_remedies, assistant_verdict, without_pod
-from kubectl_kres.reports.tekton.claim_remedies import claim_remedies
 from kubectl_kres.reports.tekton.concurrent_tasks import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
@@ -31,6 +28,9 @@ from kubectl_kres.reports.tekton.run_facts import SETTLING, held_back, moment_of
 from kubectl_kres.reports.tekton.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.reports.tekton.run_state import run_state
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
+from kubectl_kres.reports.tekton.ways.admitted_remedies import released
+from kubectl_kres.reports.tekton.ways.assistants import assistant_remedies, assistant_verdict, without_pod
+from kubectl_kres.reports.tekton.ways.claim_remedies import claim_remedies
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
@@ -49,7 +49,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     if run is None:
         return _not_stored(store, subject, ask, refusals)
     children = _children(store, run) if subject.raw is None else {}
-    held = held_back(run)
+    waiting_status = held_back(run)
     result = pipeline_run(
         run, world, children=children, claims=existing_claims(store, run), pods=existing_pods(store, run)
     )
@@ -60,8 +60,8 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
     tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
     verdict, remedy = _judged(store, subject, run, result, world, tasks)
-    if held and not remedy and verdict.allowed is True:
-        remedy = (released(store, subject.ref, held, stored=subject.raw is None),)
+    if waiting_status and not remedy and verdict.allowed is True:
+        remedy = (released(store, subject.ref, waiting_status, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
@@ -85,7 +85,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         unseen,
         ".".join(map(str, world.config.version or ())),
         not any(unseen.required for unseen in unseen),
-        held,
+        waiting_status,
         tuple(made for made in of_pipeline(run, result, world) if made.object.kind == "PersistentVolumeClaim"),
         run_state(store, run, ask.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
     )
@@ -101,8 +101,8 @@ def _judged(
 ) -> Judgement:
     """The verdict with the claims of workspaces, which come before the tasks, and the assistants, which come beside."""
     if result.refusals:
-        own = [structs.replace(one.outcome, refusal=_worded(one)) for one in result.refusals]
-        claims = result.claims or tuple(one.claim.claim for one in result.refusals)
+        own = [structs.replace(refusal.outcome, refusal=_worded(refusal)) for refusal in result.refusals]
+        claims = result.claims or tuple(refusal.claim.claim for refusal in result.refusals)
         return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
     verdict, remedy = judged(problems, result.plan.cycle, tasks)

@@ -110,7 +110,9 @@ class PipelineExplanation(Record, frozen=True):
     def lacks_objects(self) -> bool:
         """Whether a claim or an assistant that its tasks need is refused."""
         claims = any(claim.state == "refused" for claim in self.claims)
-        return claims or any(one.refused and one.tasks and not one.there for one in self.assistants)
+        return claims or any(
+            assistant.refused and assistant.tasks and not assistant.there for assistant in self.assistants
+        )
 
 
 def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:

@@ -14,10 +14,10 @@ from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConf
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import listed, told
-from kubectl_kres.reports.tekton.config_edits import written
 from kubectl_kres.reports.tekton.pipeline import PlannedTask
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 from kubectl_kres.reports.tekton.taskrun import refused_outcome
+from kubectl_kres.reports.tekton.ways.config_edits import written
 
 #: States of tasks that ask for nothing any more.
 ENDED = frozenset({"done", "failed", "skipped"})

@@ -17,10 +17,10 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
-from kubectl_kres.reports.tekton.config_edits import IN_TEKTON_CONFIG
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of
 from kubectl_kres.reports.tekton.system import run_behind
 from kubectl_kres.reports.tekton.taskrun import run_of
+from kubectl_kres.reports.tekton.ways.config_edits import IN_TEKTON_CONFIG
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.config import KEY

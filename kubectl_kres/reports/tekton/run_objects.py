@@ -24,7 +24,7 @@ from kubectl_kres.tekton.pipeline import pipeline_tasks
 from kubectl_kres.tekton.pipeline.affinity_assistant import PER_RUN, Assistant, assistant_name
 from kubectl_kres.tekton.pipeline.pipeline_run import PipelineAnswer, has_ended, pipeline_run
 
-#: there: it exists. admitted, refused: it would be. depends-on-order: one or the other. none: it is not even tried,
+#: there: it exists. admitted, refused: it would be. depends-on-order: result or the other. none: it is not even tried,
 #: since something before it is refused or held back.
 ObjectState = Literal["there", "admitted", "refused", "depends-on-order", "none"]
 
@@ -100,7 +100,7 @@ def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunWorld) -> It
         for name in task.names or (task.run.metadata.name,):
             made = ObjectRef("TaskRun", name, whole.namespace)
             results = answer.results.get(task.name, ())
-            problem = next((one.problem for one in results if one.problem is not None), None)
+            problem = next((result.problem for result in results if result.problem is not None), None)
             refused = problem is not None and problem.stage in {"object", "validation"}
             there = any(child.name == name for child in run.status.child_references or ())
             state: ObjectState = "there" if there else "none" if stopped else "refused" if refused else "admitted"
@@ -163,19 +163,24 @@ def _assistant(
 def _pod(
     results: Sequence[RunResult], maker: ObjectRef, world: RunWorld, tasks: tuple[str, ...], *, stopped: bool = False
 ) -> Iterator[RunObject]:
-    built = next((one for one in results if one.built is not None), None)
+    built = next((result for result in results if result.built is not None), None)
     if built is None or built.built is None:
         return
     draft = next(
-        (one.outcome.draft for one in results if one.outcome is not None and one.outcome.draft is not None), None
+        (result.outcome.draft for result in results if result.outcome is not None and result.outcome.draft is not None),
+        None,
     )
     costs = charges(quota_request(built.built.pod, draft), world.policies.quotas) if draft is not None else ()
     yield RunObject(
         ObjectRef("Pod", built.built.pod.metadata.name, maker.namespace),
         maker,
-        "none" if stopped else _state([one.outcome for one in results if one.outcome is not None]),
+        "none" if stopped else _state([result.outcome for result in results if result.outcome is not None]),
         tuple(
-            dict.fromkeys(one.outcome.message for one in results if one.outcome is not None and not one.outcome.allowed)
+            dict.fromkeys(
+                result.outcome.message
+                for result in results
+                if result.outcome is not None and not result.outcome.allowed
+            )
         ),
         tuple(costs),
         tasks=tasks,

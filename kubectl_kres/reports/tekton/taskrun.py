@@ -20,8 +20,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.pod_claims import added as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.tekton.killed import killed_containers
-from kubectl_kres.reports.tekton.outweighed import outweighed
+from kubectl_kres.reports.tekton.run_containers import killed_containers, outweighed
 from kubectl_kres.reports.tekton.run_facts import held_back, pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.run_objects import existing_claims
 from kubectl_kres.reports.tekton.run_values import RunCase

@@ -109,7 +109,7 @@ def config_of(
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
     binds = bool(data.default_task_run_workspace_binding)
-    operator = any(kept_by_operator(held.metadata) for held in (defaults, flags) if held is not None)
+    operator = any(kept_by_operator(config_map.metadata) for config_map in (defaults, flags) if config_map is not None)
     stated = flags is not None and bool(flags.data.set_security_context)
     return TektonConfig(
         entries,
@@ -232,9 +232,9 @@ def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
     """``version`` None: not known, so that a flag of old counts where it stands alone."""
-    secured, held = follows("security-context-default", version), follows("runs-held", version)
+    secured, holds = follows("security-context-default", version), follows("runs-held", version)
     if config_map is None:
-        return Flags(security_context=secured, held_task_runs=held)
+        return Flags(security_context=secured, held_task_runs=holds)
     data, shipped = config_map.data, Flags()
     coschedule = data.coschedule.lower()
     old = version is None or not follows("affinity-flag", version)
@@ -254,7 +254,7 @@ def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags
         keep_pod=_on(data.keep_pod_on_cancel),
         injected_sidecars=_on(data.injected_sidecars or "true"),
         await_sidecars=_on(data.await_sidecar_readiness or "true"),
-        held_task_runs=held,
+        held_task_runs=holds,
     )
 
 

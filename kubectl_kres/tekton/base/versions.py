@@ -23,7 +23,7 @@ NEWEST: TektonVersion = (1, 16, 0)
 Rule = Literal["affinity-flag", "claims-retried", "runs-held", "built-in-values", "security-context-default"]
 
 
-class Change(Struct, frozen=True):
+class VersionChange(Struct, frozen=True):
     """``since``: the first version with it; ``until``: the first one without it again; None: it is still there.
 
     ``rule``: its name where the rules follow it, so that nothing is left to remark. ``before``: what older versions do,
@@ -37,25 +37,25 @@ class Change(Struct, frozen=True):
 
 
 #: In the order of versions. Source: the history of tektoncd/pipeline, first tag that contains each change.
-CHANGES: tuple[Change, ...] = (
-    Change((0, 53, 0), before="resources of a whole Task need enable-api-fields alpha"),
-    Change((0, 56, 0), before="config-defaults gives containers nothing"),
-    Change(
+CHANGES: tuple[VersionChange, ...] = (
+    VersionChange((0, 53, 0), before="resources of a whole Task need enable-api-fields alpha"),
+    VersionChange((0, 56, 0), before="config-defaults gives containers nothing"),
+    VersionChange(
         (0, 62, 0),
         before="values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
     ),
-    Change((0, 63, 0), before="config-defaults comes after the LimitRange"),
-    Change((0, 68, 0), before="resources of a whole Task are divided into thousandths of a byte"),
+    VersionChange((0, 63, 0), before="config-defaults comes after the LimitRange"),
+    VersionChange((0, 68, 0), before="resources of a whole Task are divided into thousandths of a byte"),
     # config/feature_flags.go: disable-affinity-assistant is not read any more.
-    Change((1, 0, 0), "affinity-flag"),
+    VersionChange((1, 0, 0), "affinity-flag"),
     # reconciler/volumeclaim/pvchandler.go isRetryableError.
-    Change((1, 4, 0), "claims-retried"),
+    VersionChange((1, 4, 0), "claims-retried"),
     # apis/pipeline/v1/taskrun_types.go TaskRunSpecStatusPending.
-    Change((1, 11, 0), "runs-held"),
+    VersionChange((1, 11, 0), "runs-held"),
     # pkg/pod/pod.go: requests and limits of the containers that Tekton adds.
-    Change((1, 13, 0), "built-in-values", until=(1, 13, 1)),
+    VersionChange((1, 13, 0), "built-in-values", until=(1, 13, 1)),
     # apis/config/feature_flags.go DefaultSetSecurityContext.
-    Change((1, 16, 0), "security-context-default"),
+    VersionChange((1, 16, 0), "security-context-default"),
 )
 
 _BY_RULE = {change.rule: change for change in CHANGES if change.rule is not None}

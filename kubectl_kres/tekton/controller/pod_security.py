@@ -128,11 +128,11 @@ def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int)
     """What the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
     if namespace is None or not enforces(namespace):
         return None
-    found = violations(pod, namespace, minor)
-    if not found:
+    breaches = violations(pod, namespace, minor)
+    if not breaches:
         return None
     level = standard_of(namespace.metadata.labels).enforce
-    text = f'violates PodSecurity "{level}": {detail(found)}'
+    text = f'violates PodSecurity "{level}": {detail(breaches)}'
     source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
     return forbidden_object("pods", name, (Finding(text, RULE, source=source),))
 

@@ -165,12 +165,12 @@ def refused(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
     orders: Iterable[Sequence[WorkspaceClaim]] = permutations(new)
     if len(new) > _MOST_ORDERED:
         orders = ([*(other for other in new if other is not last), last] for last in new)
-    found: dict[str, ClaimAnswer] = {}
+    refused_claims: dict[str, ClaimAnswer] = {}
     for order in orders:
         for answer in admitted(order, policies, server):
             for refusal in answer.refusals:
-                found.setdefault(refusal.message, answer)
-    return tuple(found.values())
+                refused_claims.setdefault(refusal.message, answer)
+    return tuple(refused_claims.values())
 
 
 def pipeline_problem(run: PipelineRun, answer: ClaimAnswer, refusal: Refusal, version: TektonVersion | None) -> Problem:

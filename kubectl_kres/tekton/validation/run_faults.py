@@ -13,14 +13,14 @@ _CANCELLED, HELD_TASK_RUN = "TaskRunCancelled", "TaskRunPending"
 _TIMEOUT = "tekton/timeout"
 
 
-def task_run_faults(spec: TaskRunSpec, *, beta: bool = False, held: bool = True) -> Iterator[WebhookError]:
-    """``beta``: retries are not looked at. ``held``: a run may be held back.
+def task_run_faults(spec: TaskRunSpec, *, beta: bool = False, holds: bool = True) -> Iterator[WebhookError]:
+    """``beta``: retries are not looked at. ``holds``: a run may be holds back.
 
     Source: v1/taskrun_validation.go TaskRunSpec.Validate, validateDebug.
     """
     if spec.debug is not None and spec.debug.breakpoints is not None:
         yield from _breakpoints(spec.debug.breakpoints)
-    known = (_CANCELLED, HELD_TASK_RUN) if held else (_CANCELLED,)
+    known = (_CANCELLED, HELD_TASK_RUN) if holds else (_CANCELLED,)
     if spec.status and spec.status not in known:
         text = f"invalid value: {spec.status} should be {' or '.join(known)}"
         yield WebhookError(text, "spec.status", "tekton/run-status")

@@ -79,7 +79,7 @@ def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
     result = (
         *_one_of(spec.task_ref, spec.task_spec, flags, "spec.taskRef", "spec.taskSpec"),
         *(fault for sidecar in sidecars or () for fault in sidecar_faults(sidecar, "spec.taskSpec.sidecars")),
-        *task_run_faults(spec, held=flags.held_task_runs),
+        *task_run_faults(spec, holds=flags.held_task_runs),
         *_values(spec, "spec", flags, beta=False),
     )
     return _invalid("TaskRun", result) if result else None
@@ -117,7 +117,7 @@ def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator
     if spec.debug is not None and flags.api_fields != "alpha":
         text = f'debug requires "enable-api-fields" feature gate to be "alpha" but it is "{flags.api_fields}"'
         yield WebhookError(text, "", "tekton/api-fields")
-    yield from task_run_faults(spec, beta=beta, held=flags.held_task_runs)
+    yield from task_run_faults(spec, beta=beta, holds=flags.held_task_runs)
     yield from _values(spec, "spec", flags, beta=beta)
 
 

@@ -25,7 +25,7 @@ from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.reports.remedies.words import composed, listed, raises
-from kubectl_kres.reports.tekton.changed_policies import changed_policies
+from kubectl_kres.reports.tekton.ways.changed_policies import changed_policies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, refused
 from kubectl_kres.tekton.pipeline.pipeline_run import has_ended

@@ -12,8 +12,8 @@ from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.words import composed, listed
-from kubectl_kres.reports.tekton.config_edits import flag_edit
 from kubectl_kres.reports.tekton.run_values import RunCase
+from kubectl_kres.reports.tekton.ways.config_edits import flag_edit
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.config import flags_of, merged
 from kubectl_kres.tekton.controller.pod_security import SecuredPod, secured_pod, violations
@@ -65,8 +65,8 @@ def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPo
 
 def _rest(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
     """What stays whatever contexts say: volumes, ports, the host's namespaces."""
-    found = violations(pod, namespace, minor)
-    text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in found)
+    breaches = violations(pod, namespace, minor)
+    text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
     return (Remedy(text),) if text else ()
 
 

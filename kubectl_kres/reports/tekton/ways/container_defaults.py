@@ -19,9 +19,9 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.remedy import Edit, SetBound, SetConfig
 from kubectl_kres.reports.remedies.pods import findings_of
 from kubectl_kres.reports.remedies.shape import resource_of, units
-from kubectl_kres.reports.tekton.changed_policies import changed_policies
-from kubectl_kres.reports.tekton.config_edits import EntryValues, entries_edit
 from kubectl_kres.reports.tekton.run_values import RunCase
+from kubectl_kres.reports.tekton.ways.changed_policies import changed_policies
+from kubectl_kres.reports.tekton.ways.config_edits import EntryValues, entries_edit
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.base.variables import variables_of
@@ -42,7 +42,7 @@ _SINCE = (0, 56, 0)
 _LEAST = {"cpu": 10 * 10**6, "memory": 32 * 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
 
 
-class Trial(Struct, frozen=True):
+class DefaultTrial(Struct, frozen=True):
     """Resources that are still refused, and whether anything else is. ``built`` False: no pod was built."""
 
     resources: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class Trial(Struct, frozen=True):
         return self.built and not self.resources and not self.others
 
 
-def tried(case: RunCase, edits: Sequence[Edit] = ()) -> Trial:
+def tried(case: RunCase, edits: Sequence[Edit] = ()) -> DefaultTrial:
     """Return what is refused of the run's pod after edits of policies and of config-defaults, in any order."""
     world = case.world
     policies = changed_policies(world.policies, edits)
@@ -66,14 +66,14 @@ def tried(case: RunCase, edits: Sequence[Edit] = ()) -> Trial:
     changed = world_of(policies, world.server, config, world.lookups, namespace=world.namespace)
     results = task_run(case.run, changed, task=case.task, fields=case.fields, journal=False)
     if isinstance(results, Gap) or any(result.outcome is None or result.built is None for result in results):
-        return Trial(built=False)
+        return DefaultTrial(built=False)
     findings = [
         finding
         for result in results
         if result.outcome is not None and result.outcome.refusal is not None
         for finding in findings_of(result.outcome)
     ]
-    return Trial(resources_of(findings), any(not finding.resource for finding in findings))
+    return DefaultTrial(resources_of(findings), any(not finding.resource for finding in findings))
 
 
 def resources_of(findings: Iterable[Finding]) -> frozenset[str]:

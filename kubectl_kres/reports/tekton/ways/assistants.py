@@ -19,10 +19,10 @@ from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.reports.remedies.words import composed, listed, raises
-from kubectl_kres.reports.tekton.changed_policies import changed_policies
-from kubectl_kres.reports.tekton.claim_remedies import bound_edit, claim_remedies
-from kubectl_kres.reports.tekton.config_edits import flag_edit
-from kubectl_kres.reports.tekton.security_remedies import FLAG
+from kubectl_kres.reports.tekton.ways.changed_policies import changed_policies
+from kubectl_kres.reports.tekton.ways.claim_remedies import bound_edit, claim_remedies
+from kubectl_kres.reports.tekton.ways.config_edits import flag_edit
+from kubectl_kres.reports.tekton.ways.security_remedies import FLAG
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.controller.resolve import UsedPipeline
 from kubectl_kres.tekton.controller.taskrun import RunWorld
@@ -32,7 +32,7 @@ from kubectl_kres.tekton.pipeline.affinity_assistant import PER_RUN, Assistant, 
 
 def without_pod(made: Sequence[Assistant], open_tasks: Sequence[str]) -> tuple[Assistant, ...]:
     """Return the assistants that get no pod although tasks that are still to run need them."""
-    return tuple(one for one in made if one.refusals and set(one.tasks) & set(open_tasks))
+    return tuple(assistant for assistant in made if assistant.refusals and set(assistant.tasks) & set(open_tasks))
 
 
 def assistant_verdict(lacking: Sequence[Assistant], open_tasks: Sequence[str]) -> Verdict:
@@ -41,11 +41,11 @@ def assistant_verdict(lacking: Sequence[Assistant], open_tasks: Sequence[str]) -
     Their affinity to it is required. Source: tekton pkg/internal/affinityassistant/transformer.go.
     """
     outcomes = []
-    for one in lacking:
-        tasks = [name for name in one.tasks if name in open_tasks]
+    for assistant in lacking:
+        tasks = [name for name in assistant.tasks if name in open_tasks]
         pods = f"the pod{'s' * (len(tasks) > 1)} of task{'s' * (len(tasks) > 1)} {listed(tasks)}"
-        whose = f" of workspace {one.workspace}" if one.workspace else ""
-        for refusal in one.refusals:
+        whose = f" of workspace {assistant.workspace}" if assistant.workspace else ""
+        for refusal in assistant.refusals:
             waits = any(finding.rule == "quota/exceeded" for finding in refusal.findings)
             finds = "find" if len(tasks) > 1 else "finds"
             until = f"{finds} no node before a quota has room" if waits else f"never {finds} a node"
@@ -63,14 +63,18 @@ def assistant_remedies(
     lacking: Sequence[Assistant],
 ) -> tuple[Remedy, ...]:
     """Return the ways in which every assistant gets its pod, or none is needed; each is tried."""
-    claims = [answer.claim for one in lacking for answer in one.claims]
+    claims = [answer.claim for assistant in lacking for answer in assistant.claims]
     ways: list[Remedy] = []
     if claims:
         own = assistants_claims(run, lacking[0].name)
         ways += claim_remedies(store, subject, own, world.policies, world.server)
     else:
         for edits, changed in _tries(store, subject, world, lacking):
-            left = [one for one in assistants(run, pipeline, changed) if not one.claims and one.refusals]
+            left = [
+                assistant
+                for assistant in assistants(run, pipeline, changed)
+                if not assistant.claims and assistant.refusals
+            ]
             if edits and not left:
                 ways.append(composed(store, subject, edits, Admits(1, 1), 0))
                 break
@@ -88,7 +92,7 @@ def _helps(world: RunWorld, claims: Sequence[object]) -> bool:
 def _tries(
     store: Store, subject: Subject, world: RunWorld, lacking: Sequence[Assistant]
 ) -> Iterator[tuple[list[Edit], RunWorld]]:
-    findings = [finding for one in lacking for refusal in one.refusals for finding in refusal.findings]
+    findings = [finding for assistant in lacking for refusal in assistant.refusals for finding in refusal.findings]
     secured = structs.replace(world.config.flags, security_context=True)
     flag: list[Edit] = []
     if any(finding.rule == "tekton/pod-security" for finding in findings):
@@ -110,11 +114,11 @@ def _raised(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
     """As much of each quota as all assistants without a pod need."""
     used, hard = amounts(world.policies.quotas)
     need: dict[Key, int] = {}
-    for one in lacking:
-        draft = next((outcome.draft for outcome in one.outcomes if outcome.draft is not None), None)
+    for assistant in lacking:
+        draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
         if draft is None:
             continue
-        for charge in charges(quota_request(one.pod, draft), world.policies.quotas):
+        for charge in charges(quota_request(assistant.pod, draft), world.policies.quotas):
             for name, text in charge.requested.items():
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
