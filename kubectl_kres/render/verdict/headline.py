@@ -54,8 +54,8 @@ _STATE_TONES: Mapping[str, Tone] = {"waits": "bad", "fails": "bad", "off": "warn
 LEVEL = "the pod level"
 
 
-def headline(explanation: Explanation) -> tuple[Tone, str, str]:
-    """Tone and word, and what follows on the line."""
+def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
+    """Return tone and word, and what follows on the line. ``now`` (RFC 3339): times are ages then."""
     verdict = explanation.verdict
     word, tone = verdict_word(verdict)
     seen = PARTLY if verdict.outcome.endswith(AS_FAR_AS_SEEN) else ""
@@ -67,7 +67,7 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
         from kubectl_kres.render.verdict.run_state import beside, said
 
         tone = _STATE_TONES.get(state.word, tone)
-        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state)}"
+        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state, now)}"
     if word == "admitted":
         text += _admitted(explanation)
     else:
