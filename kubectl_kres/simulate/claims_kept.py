@@ -1,7 +1,7 @@
 """What becomes of the claims of a StatefulSet's pods that go for good.
 
-Source: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimRetentionPolicy: such a claim is owned by
-the pod or the set, and garbage collection takes it with its owner.
+Source: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimRetentionPolicy: such a claim is owned
+by the pod or the set, and garbage collection takes it with its owner.
 """
 
 from __future__ import annotations

@@ -422,7 +422,7 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
 def _elsewhere(source: ObjectSource, subject: Subject) -> str:
     """Return in which other namespaces there is an object of this kind and name; empty: in none that can be seen."""
     ref, kind = subject.ref, subject.kind
-    if kind is None or not kind.namespaced:
+    if not kind.namespaced:
         return ""
     try:
         pages = source.pages(Need(kind.kind, field_selector=f"metadata.name={ref.name}", required=False))

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import ContainerState, Pod
@@ -18,7 +19,7 @@ from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.events import refused_since
-from kubectl_kres.reports.pod.needs import SCALED, selector_text
+from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

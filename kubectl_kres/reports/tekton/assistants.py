@@ -96,7 +96,7 @@ def _tries(
         world = structs.replace(world, config=structs.replace(world.config, flags=secured))
     bounds = [*_bounds(findings, subject.ref.namespace)]
     changed = structs.replace(world, policies=changed_policies(world.policies, bounds))
-    raised = [*_raised(lacking, changed, subject.ref.namespace)]
+    raised = [*_raised(lacking, changed)]
     edits = [*flag, *bounds, *raised]
     yield edits, structs.replace(world, policies=changed_policies(world.policies, edits))
 
@@ -106,7 +106,7 @@ def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[Edit]:
     yield from edits.values()
 
 
-def _raised(lacking: Sequence[Assistant], world: RunWorld, namespace: str) -> Iterator[Edit]:
+def _raised(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
     """As much of each quota as all assistants without a pod need."""
     used, hard = amounts(world.policies.quotas)
     need: dict[Key, int] = {}
@@ -119,4 +119,4 @@ def _raised(lacking: Sequence[Assistant], world: RunWorld, namespace: str) -> It
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(world.policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})), namespace)
+    yield from raises(world.policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})))

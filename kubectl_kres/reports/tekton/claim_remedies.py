@@ -51,7 +51,7 @@ def claim_remedies(
     namespace, tries = subject.ref.namespace, []
     tries.append([*_smaller(subject, new, answers, policies)])
     bounds = [*_bounds(findings, namespace)]
-    tries.append([*bounds, *_raised(new, changed_policies(policies, bounds), server, namespace)])
+    tries.append([*bounds, *_raised(new, changed_policies(policies, bounds), server)])
     ways = [
         composed(store, subject, edits, Admits(1, 1), 0)
         for edits in tries
@@ -145,7 +145,7 @@ def bound_edit(finding: Finding, namespace: str) -> SetBound | None:
     return SetBound(ref, finding.source.field, finding.resource, finding.asked, finding.limit, bound, of)
 
 
-def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server, namespace: str) -> Iterator[Edit]:
+def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[Edit]:
     """As much of each quota as all claims of the run need."""
     used, hard = amounts(policies.quotas)
     need: dict[Key, int] = {}
@@ -159,7 +159,7 @@ def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})), namespace)
+    yield from raises(policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})))
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:
