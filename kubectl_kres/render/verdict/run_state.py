@@ -80,7 +80,7 @@ def because(state: RunState) -> str:
 
 
 def said(state: RunState, now: str = "") -> str:
-    """Return the same in a sentence with how many pods it is about, and since when; as an age where ``now`` is known."""
+    """Return the same in a sentence with how many pods it is about, and since when: an age if ``now`` is known."""
     texts = [f"{state.pods} of {state.of} pods"] if state.of > 1 and state.pods else []
     texts += [f"since {since(state.since, now) or state.since}"] if state.since else []
     why = because(state)
