@@ -75,7 +75,7 @@ def _next(part: TektonPart, problem: Problem) -> str:
     if problem.reason == "ExceededResourceQuota":
         whose = f"PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun"
         return (
-            f"Tekton retries every {problem.requeue_seconds}s without end; while it waits the timeout of the TaskRun is "
+            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile the timeout of the TaskRun is "
             f"paused, that of {whose} keeps running"
         )
     if not problem.final:
