@@ -109,9 +109,9 @@ def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     yield from _then(explanation, width)
 
 
-def short_verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     """Yield the same without the server's words, the figures of what is short in their place."""
-    yield from _first(explanation, width)
+    yield from _first(explanation, width, now)
     for sentence in figures(explanation.verdict.findings):
         yield from toned("", wrapped(sentence, width, first="  ", rest="    "))
     yield from _autoscaled(explanation, width)
@@ -144,9 +144,9 @@ def _then(explanation: Explanation, width: int) -> Iterator[Line]:
         yield from system.outcome_lines(explanation, width)
 
 
-def _first(explanation: Explanation, width: int) -> Iterator[Line]:
+def _first(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """What becomes of it in a line of ours."""
-    tone, word, text = headline(explanation)
+    tone, word, text = headline(explanation, now)
     first, *rest = wrapped(f"{word}{text}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
     yield from toned("", rest)

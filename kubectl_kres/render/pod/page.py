@@ -48,7 +48,7 @@ class _Row(NamedTuple):
 
 def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Line]:
     """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages; empty: none is shown."""
-    yield from short_verdict_lines(explanation, width)
+    yield from short_verdict_lines(explanation, now, width)
     yield [("", "")]
     yield from _value_lines(explanation, width)
     yield from _pod_line(explanation, width)
@@ -165,7 +165,8 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     same = [fact for fact in facts if gist(fact.text) == gist(message)]
     if message:
         yield from labelled("server", f"{message}{_often(same[0], now) if same else ''}", width, tone="quiet")
-    others = [fact for fact in facts if fact not in same]
+    state = explanation.run_state
+    others = [fact for fact in facts if fact not in same and not (state is not None and state.message == fact.text)]
     for fact in others[:_FACTS]:
         yield from labelled(
             "seen", f"{fact.reason}: {clipped(fact.text, _FACT)}{_often(fact, now)}", width, tone="quiet"

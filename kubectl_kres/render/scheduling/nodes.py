@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.verdict.remedy import LABEL, labelled
 from kubectl_kres.reports.common.nodes import (
     LoweredRequest,
     NearestNode,
@@ -42,12 +43,11 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report.nearest is not None:
         yield from toned("", wrapped(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
     for place, remedy in enumerate(report.remedies):
-        label = "      or: " if place else "  remedy: "
-        yield from toned("", wrapped(remedy_text(remedy), width, first=label, rest=_INDENT))
-        for command in remedy.commands:
-            yield [("", " " * 10), ("command", command)]
+        yield from labelled("or" if place else "fix", remedy_text(remedy), width)
         if remedy.why:
-            yield from toned("quiet", wrapped(remedy.why, width, first=" " * 10, rest=" " * 10))
+            yield from toned("quiet", wrapped(remedy.why, width, first=" " * LABEL, rest=" " * LABEL))
+        for command in remedy.commands:
+            yield [("", " " * LABEL), ("command", command)]
     yield from toned("quiet", _remarks(report, width))
 
 

@@ -12,7 +12,7 @@ from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
-from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
+from kubectl_kres.render.verdict.remedy import do_lines, labelled, remedy_lines
 from kubectl_kres.render.verdict.run_state import beside, said, short
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
@@ -150,7 +150,7 @@ def _state(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Li
         return
     yield from toned("bad", wrapped(f"{state.word}: {said(state)}", width, rest="  "))
     if state.next and not pipeline_explanation.remedies:
-        yield from toned("", wrapped(state.next, width, first="next: ", rest="      "))
+        yield from labelled("next", state.next, width)
 
 
 def _told(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
@@ -180,14 +180,14 @@ def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
             if problem.stage == "create"
             else ""
         )
-        yield from toned("", wrapped(f"{text}, so nothing runs{then}", width, first="status: ", rest=" " * 8))
+        yield from labelled("status", f"{text}, so nothing runs{then}", width, tone="")
     if pipeline_explanation.ended and pipeline_explanation.verdict.message:
         text = "the run has ended: nothing of it is made any more"
-        yield from toned("", wrapped(text, width, first="ended:  ", rest=" " * 8))
+        yield from labelled("ended", text, width, tone="")
     if pipeline_explanation.seconds_left is not None:
         left = time_text(pipeline_explanation.seconds_left)
         text = f"{pipeline_explanation.subject} {left}; that goes on while tasks wait for a quota"
-        yield from toned("", wrapped(text, width, first="time:   ", rest=" " * 8))
+        yield from labelled("time", text, width, tone="")
 
 
 def _tight(pipeline_explanation: PipelineExplanation) -> str:

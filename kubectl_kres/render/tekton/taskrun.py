@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from kubectl_kres.provenance.problem import Problem, TooMuch
 from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.render.verdict.remedy import labelled
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed, TektonPart, Waiting
 
-_INDENT = " " * 8
 #: Where the run itself is refused.
 _UNSTORED = frozenset({"object", "validation"})
 
@@ -18,22 +18,22 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
     """What becomes of the run, below verdict and remedy."""
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
-        yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
+        yield from labelled("ended", text, width, tone="warn" if part.failed else "")
     for killed in part.killed:
-        yield from toned("bad", wrapped(killed_text(killed), width, first="killed: ", rest=_INDENT))
+        yield from labelled("killed", killed_text(killed), width, tone="bad")
     for outweighed in part.outweighed:
-        yield from toned("warn", wrapped(_outweighed(outweighed), width, first="why:    ", rest=_INDENT))
+        yield from labelled("why", _outweighed(outweighed), width, tone="warn")
     if part.throttled:
-        yield from toned("warn", wrapped(_throttled(part), width, first="slow:   ", rest=_INDENT))
+        yield from labelled("slow", _throttled(part), width, tone="warn")
     for too_much in part.never:
-        yield from toned("bad", wrapped(never_text(too_much), width, first="never:  ", rest=_INDENT))
+        yield from labelled("never", never_text(too_much), width, tone="bad")
     if part.problem is not None:
         # A Task has no condition, nor has a run that no controller has seen.
-        label = "status: " if part.status or part.problem.stage in _UNSTORED else "would become: "
-        yield from toned("", wrapped(_condition(part, part.problem), width, first=label, rest=_INDENT))
+        would = "" if part.status or part.problem.stage in _UNSTORED else "would become "
+        yield from labelled("status", f"{would}{_condition(part, part.problem)}", width)
     if part.waiting is not None:
         for text in waiting_texts(part.waiting, fits=verdict.allowed is True):
-            yield from toned("warn", wrapped(text, width, first="waits:  ", rest=_INDENT))
+            yield from labelled("waits", text, width, tone="warn")
 
 
 def killed_text(killed: KilledContainer) -> str:
@@ -73,10 +73,10 @@ def _next(part: TektonPart, problem: Problem) -> str:
     if part.failed and not part.about_another:
         return "final; changing Task, run or policies does not revive it, only a new run helps"
     if problem.reason == "ExceededResourceQuota":
-        whose = f"that of PipelineRun/{part.pipeline_run} does" if part.pipeline_run else "a PipelineRun's would"
+        whose = f"PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun"
         return (
-            f"tried again every {problem.requeue_seconds} seconds, forever; the run's own timeout does not run "
-            f"meanwhile, {whose}"
+            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile the timeout of the TaskRun is "
+            f"paused, that of {whose} keeps running"
         )
     if not problem.final:
         return f"tried again after {problem.requeue_seconds} s"

@@ -54,8 +54,8 @@ _STATE_TONES: Mapping[str, Tone] = {"waits": "bad", "fails": "bad", "off": "warn
 LEVEL = "the pod level"
 
 
-def headline(explanation: Explanation) -> tuple[Tone, str, str]:
-    """Tone and word, and what follows on the line."""
+def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
+    """Return tone and word, and what follows on the line. ``now`` (RFC 3339): times are ages then."""
     verdict = explanation.verdict
     word, tone = verdict_word(verdict)
     seen = PARTLY if verdict.outcome.endswith(AS_FAR_AS_SEEN) else ""
@@ -67,7 +67,7 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
         from kubectl_kres.render.verdict.run_state import beside, said
 
         tone = _STATE_TONES.get(state.word, tone)
-        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state)}"
+        text = f"{beside(state)}{text}{': ' if said(state) else ''}{said(state, now)}"
     if word == "admitted":
         text += _admitted(explanation)
     else:
@@ -97,15 +97,20 @@ def why(
     *,
     live: bool = False,
     ended: bool = False,
+    beside_ready: bool = False,
 ) -> str:
-    """Why it is the word that it is: what is missing, and the cause. Empty for what is admitted.
+    """Return why it is the word that it is: what is missing, and the cause. Empty for what is admitted.
 
-    ``names``: of containers, by path. ``live``: of a pod that exists; ``ended``: of a run that has.
+    ``names``: of containers, by path. ``live``: of a pod that exists; ``ended``: of a run that has. ``beside_ready``:
+    how many pods there are stands beside it, but not how many of them are of an older template.
     """
+    if beside_ready and not (pods is not None and pods.updated is not None and pods.newest < pods.existing):
+        pods = None
     because = cause(verdict.findings, names) or verdict.message
     match word_of(verdict):
         case "full":
-            return f"{_there(pods, live=live, ended=ended)}; {_another(live=live, ended=ended)}: {because}"
+            there = "" if beside_ready and not ended else f"{_there(pods, live=live, ended=ended)}; "
+            return f"{there}{_another(live=live, ended=ended)}: {because}"
         case "refused" | "no-answer":
             return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
         case "blocked" if verdict.blocked is not None:

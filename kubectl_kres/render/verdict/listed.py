@@ -39,7 +39,9 @@ def row_of(outline: Outline) -> Row:
 
 
 def _because(outline: Outline) -> str:
-    return why(outline.verdict, outline.replicas, outline.names, live=outline.live, ended=outline.ended)
+    return why(
+        outline.verdict, outline.replicas, outline.names, live=outline.live, ended=outline.ended, beside_ready=True
+    )
 
 
 def _row(outline: Outline, because: str) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.render.text.line import Tone, clipped
+from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
 
 _TONES: Mapping[str, Tone] = {"fails": "bad", "waits": "bad", "starting": "warn", "off": "quiet", "ended": "quiet"}
@@ -78,10 +79,10 @@ def because(state: RunState) -> str:
     return f"{text}: {clipped(state.message, _LONGEST)}" if state.reason in _QUOTED and state.message else text
 
 
-def said(state: RunState) -> str:
-    """The same in a sentence with how many pods it is about, and since when."""
+def said(state: RunState, now: str = "") -> str:
+    """Return the same in a sentence with how many pods it is about, and since when: an age if ``now`` is known."""
     texts = [f"{state.pods} of {state.of} pods"] if state.of > 1 and state.pods else []
-    texts += [f"since {state.since}"] if state.since else []
+    texts += [f"since {since(state.since, now) or state.since}"] if state.since else []
     why = because(state)
     more = f" ({', '.join(texts)})" if texts else ""
     return f"{why}{more}" if why else more.strip(" ()")
