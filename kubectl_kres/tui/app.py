@@ -104,7 +104,7 @@ class Kres(App[None]):
 
     def on_mount(self) -> None:
         self._heed()
-        self.app_resume_signal.subscribe(self, lambda _app: self._repaint())
+        self.app_resume_signal.subscribe(self, lambda app: app.refresh(repaint=True, layout=True))  # an empty screen
         self.theme = self._chosen or themes.DARK.name
         for key in self.session.setting.hotkeys:
             self.bind(key, f"run('{key}')", show=False)
@@ -114,18 +114,12 @@ class Kres(App[None]):
     def _heed(self) -> None:
         """Let signals that end programs end this one as ``q`` does: the terminal must be given back as it was."""
         loop = asyncio.get_running_loop()
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
+        for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
             # Who started us ignoring one, as nohup does, is obeyed.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 # Not on Windows, and not outside of the main thread.
                 with suppress(NotImplementedError, RuntimeError, ValueError):
                     loop.add_signal_handler(number, self._end, number)
-
-    def _repaint(self) -> None:
-        """Draw everything anew: after a stop and ``fg`` the terminal's other screen is an empty one."""
-        self.refresh(layout=True)
-        self.call_later(self.screen.refresh, repaint=True, layout=True)
 
     def _end(self, number: int) -> None:
         self.ended = number
