@@ -10,9 +10,11 @@ from msgspec.structs import replace
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import MOST, refused, refused_area
 from kubectl_kres.reports.overview.overview import area_needs, makers, told, worst_first
+from kubectl_kres.reports.overview.running import running_area
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.coverage import Need
@@ -46,6 +48,8 @@ class Areas:
         self._held: dict[str, tuple[Stamp, Made]] = {}
         self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
         self._refused = OverviewArea("refused", "Deployment", state="unread")
+        #: What waits or fails though nothing refuses it, as of the last look.
+        self._running: tuple[OverviewArea, ...] = ()
         self._found: list[Denied | None] = []
         self._work: Iterator[Denied | None] | None = None
         self._looked: Stamp = ()
@@ -79,7 +83,7 @@ class Areas:
 
     def problems(self) -> list[Problem]:
         """What is wrong in all areas, the worst first, with the remedies that are known by now."""
-        areas = [self._refused, *(self._made(maker).area for maker in self.makers)]
+        areas = [self._refused, *self._running, *(self._made(maker).area for maker in self.makers)]
         problems = worst_first(areas)
         return [
             problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
@@ -146,11 +150,13 @@ class Areas:
         self._work = refused(session.store, session.namespace, session.ask)
 
     def _finished(self) -> bool:
-        before = self._refused
+        before = self._refused, self._running
         self._refused = refused_area(self._found)
+        store, space, now = self._session.store, self._session.namespace, self._session.ask.now
+        self._running = (running_area(all_states(store, space, states_in_store(store, space, now))),)
         self._found = []
         self._rested = perf_counter() + _REST * self._took
-        return before != self._refused
+        return before != (self._refused, self._running)
 
     # Remedies
 
