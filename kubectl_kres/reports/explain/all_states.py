@@ -117,5 +117,5 @@ def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -
     newest = newest_set(store, workload)
     sets = [newest] if newest is not None else owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
     both = [pods.of(namespace, "ReplicaSet", item.metadata.name) for item in sets]
-    others = [pair for _, found in both for pair in found]
+    others = [pair for _, controlled in both for pair in controlled]
     return workload_state(kind, workload, replicas, others, pods.now, sum(count for count, _ in both))

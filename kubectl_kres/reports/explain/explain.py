@@ -19,7 +19,7 @@ from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, demands_of, policies
@@ -29,7 +29,6 @@ from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
     QuotaCost,
-    ResourceValue,
     RunState,
     Total,
     Unseen,
@@ -195,39 +194,12 @@ def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
     unseen = (*left_out, *analysis.unseen)
     verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
     advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods, left_out)
-    own = _of_itself(verdict, containers)
-    if own and advice.remedies:
-        advice = Advice((*told((own,)), *advice.remedies), advice.note)
+    if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
+        from kubectl_kres.reports.remedies.own_defaults import own_defaults
+
+        own = own_defaults(verdict, containers)
+        advice = Advice((*told((own,) if own else ()), *advice.remedies), advice.note)
     return Decision(verdict, containers, advice, unseen, seen, pods, table)
-
-
-def _of_itself(verdict: Verdict, containers: Sequence[ContainerValues]) -> str:
-    """That a LimitRange refuses what it has itself filled in: then no pod that states nothing can come."""
-    for finding in verdict.findings:
-        source = finding.source
-        if source is None or source.kind != "LimitRange" or not finding.rule.startswith("limitrange/"):
-            continue
-        values = [
-            value
-            for container in containers
-            if container.path == str(finding.at.holder)
-            for value in container.values
-            if value.resource == finding.resource and value.value
-        ]
-        if values and all(value.written is None and _is_from(value, source) for value in values):
-            what = _BROKEN.get(finding.rule, "bounds")
-            return (
-                f"correct LimitRange {source.name}: its own defaults of {finding.resource} break its {what}, so no "
-                f"pod can come that states no {finding.resource}"
-            )
-    return ""
-
-
-_BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", "limitrange/min": "min"}
-
-
-def _is_from(value: ResourceValue, source: Source) -> bool:
-    return value.source is not None and value.source.ref == source.ref
 
 
 def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Explanation:

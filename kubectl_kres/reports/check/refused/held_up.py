@@ -29,18 +29,18 @@ def find(scene: Scene) -> Iterator[Broken]:
         if ref in judged and is_negative(scene.verdict(judged[ref])):
             continue
         reasons.setdefault((state.word, state.reason), []).append((ref, state))
-    for (word, reason), found in reasons.items():
-        yield _broken(word, reason, found)
+    for (word, reason), members in reasons.items():
+        yield _broken(word, reason, members)
 
 
-def _broken(word: str, reason: str, found: list[tuple[ObjectRef, RunState]]) -> Broken:
-    (first, state), *_ = found
-    names = ", ".join(str(ref) for ref, _ in found[:_NAMED])
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+def _broken(word: str, reason: str, members: list[tuple[ObjectRef, RunState]]) -> Broken:
+    (first, state), *_ = members
+    names = ", ".join(str(ref) for ref, _ in members[:_NAMED])
+    more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
     values = {
         "word": word,
         "reason": reason,
-        "count": str(len(found)),
+        "count": str(len(members)),
         "workloads": f"{names}{more}",
         "why": state.message or state.detail or reason,
     }
