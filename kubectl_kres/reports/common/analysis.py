@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
 from kubectl_kres.admission.base.server import Server
@@ -83,3 +83,9 @@ class Analysis(Struct, frozen=True):
     system: str = ""
     maker: object = None
     account: Account | None = None
+
+
+def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
+    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    warnings = outcome.warnings if warned else ()
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)

@@ -8,8 +8,6 @@ from msgspec import structs
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.workload import Strategy, Workload
-from kubectl_kres.reports.common.objects.revisions import lacks_revision
-from kubectl_kres.reports.common.objects.waiting_pods import waiting_pods
 from kubectl_kres.reports.common.owned import owned_by, sole_replica_set
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.store.store import Store
@@ -202,16 +200,35 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     if newest is not None:
         # The Deployment's own count may come later.
         replicas = structs.replace(replicas, updated=newest.status.replicas)
-    if lacks_revision(store, kind, workload):
+    if _lacks_revision(store, kind, workload):
         # What the status says of updated pods is about the template before.
         replicas = structs.replace(replicas, updated=0)
     else:
-        replicas = structs.replace(replicas, waiting=len(waiting_pods(store, kind, workload)))
+        replicas = structs.replace(replicas, waiting=_waiting(store, kind, workload))
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
     past = newest is not None and not is_failing(newest) and newest.status.replicas >= replicas.wanted
     return structs.replace(replicas, failing=not past)
+
+
+def _lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
+    """Whether the template as it is now has no ReplicaSet or ControllerRevision yet."""
+    if workload.status.observed_generation >= workload.metadata.generation:
+        return False
+    from kubectl_kres.reports.common.objects.revisions import lacks_revision
+
+    return lacks_revision(store, kind, workload)
+
+
+def _waiting(store: Store, kind: str, workload: Workload) -> int:
+    """How many of its pods lack a claim that is made for them."""
+    template = workload.spec.template
+    if template is None or not (template.spec.volumes or template.spec.resource_claims):
+        return 0
+    from kubectl_kres.reports.common.objects.waiting_pods import waiting_pods
+
+    return len(waiting_pods(store, kind, workload))
 
 
 def newest_set(store: Store, deployment: Workload) -> Workload | None:
@@ -221,7 +238,7 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
     """
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
     owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
-    if not owned or any(revision_of(item) < 0 for item in owned) or lacks_revision(store, "Deployment", deployment):
+    if not owned or any(revision_of(item) < 0 for item in owned) or _lacks_revision(store, "Deployment", deployment):
         return None
     newest: Workload = max(owned, key=revision_of)
     return newest

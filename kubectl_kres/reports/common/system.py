@@ -111,6 +111,8 @@ class System:
     answers: Mapping[str, KindAnswers] = {}
     #: Kinds whose objects its answers about lists depend on although they can do without.
     beside_lists: frozenset[str] = frozenset()
+    #: Whether ``creations`` may yield anything.
+    makes_objects = False
     #: Kinds of which an assumption says that they could not be read.
     assumed: frozenset[str] = frozenset()
     #: Kinds of which it is said that they could not be read only where the server refused to tell.

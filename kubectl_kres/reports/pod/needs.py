@@ -18,8 +18,6 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, old_templates, revision_need
-from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
 from kubectl_kres.reports.common.owned import controller, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
@@ -171,8 +169,8 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
     if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
     names = {**object_usage(subject.kind.qualified)}
-    if ref.kind in REVISIONS:
-        names |= object_usage(REVISIONS[ref.kind][1])
+    if ref.kind in _REVISED:
+        names |= object_usage(_REVISED[ref.kind])
     if ref.kind == "CronJob":
         names |= object_usage("jobs.batch")
     if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
@@ -191,6 +189,19 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 
 
+#: What is made for each template of a kind, as quotas count it.
+_REVISED = {
+    "Deployment": "replicasets.apps",
+    "StatefulSet": "controllerrevisions.apps",
+    "DaemonSet": "controllerrevisions.apps",
+}
+
+
+def _revisions_of(kind: str, workload: Workload) -> Need:
+    made = "ReplicaSet" if kind == "Deployment" else "ControllerRevision"
+    return Need(made, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
+
+
 def account_needs(
     store: Store, subject: Subject, spec: PodSpec | None, *, pod: Pod | None = None, workload: Workload | None = None
 ) -> Iterator[Need]:
@@ -203,11 +214,11 @@ def account_needs(
     stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
     if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
         yield Need("Job", space)
-    if workload is not None and isinstance(stored, Workload) and kind in REVISIONS:
+    if workload is not None and isinstance(stored, Workload) and kind in _REVISED:
         stale = stored.status.observed_generation < stored.metadata.generation
-        counted = bool(object_usage(REVISIONS[kind][1]).keys() & hard)
+        counted = bool(object_usage(_REVISED[kind]).keys() & hard)
         if counted if subject.raw is not None else stale:
-            yield structs.replace(revision_need(kind, stored), required=True)
+            yield _revisions_of(kind, stored)
     if workload is not None and _holds_finished_pods(store, space):
         # Finished Jobs hold the count of their pods.
         yield Need("Job", space, required=False)
@@ -220,8 +231,8 @@ def _needs_of_pods(
     """What is made for pods of the template, or of older ones, and the pods themselves."""
     space, kind = subject.ref.namespace, subject.ref.kind
     going = isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored)
-    old = old_templates(store, kind, stored) if going and isinstance(stored, Workload) else ()
-    specs = [it for it in (spec, *(template.spec for template in old)) if it is not None and makes_objects(it)]
+    old = _old_specs(store, kind, stored) if going and isinstance(stored, Workload) else ()
+    specs = [it for it in (spec, *old) if it is not None and makes_objects(it)]
     if specs:
         for made in specs:
             yield from _object_needs(store, space, made, hard, pod=pod)
@@ -229,7 +240,7 @@ def _needs_of_pods(
             yield _pods_of(kind, stored)
             # By these it is known whose pods they are.
             if kind == "Deployment":
-                yield structs.replace(revision_need(kind, stored), required=True)
+                yield _revisions_of(kind, stored)
             elif kind == "CronJob":
                 yield Need("Job", space)
     elif kind in _REPLACED and isinstance(stored, Workload) and subject.raw is None and pod_names(hard):
@@ -264,8 +275,24 @@ def _holds_finished_pods(store: Store, space: str) -> bool:
     return False
 
 
+def _old_specs(store: Store, kind: str, workload: Workload) -> list[PodSpec]:
+    """Those of older templates that were read."""
+    if not hard_quotas(store, workload.metadata.namespace):
+        return []
+    from kubectl_kres.reports.common.objects.revisions import old_templates
+
+    return [template.spec for template in old_templates(store, kind, workload)]
+
+
+def hard_quotas(store: Store, space: str) -> bool:
+    """Whether a policy of the namespace may look at what is made for pods."""
+    return any(True for kind in ("ResourceQuota", "LimitRange") for _ in store.all(kind, space))
+
+
 def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
     volumes = [*ephemeral_volumes(spec)]
+    from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
+
     kinds = bounded_kinds(store, space)
     if volumes and "PersistentVolumeClaim" in kinds:
         if pod is None:

@@ -19,13 +19,12 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.account.account import account_of
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.pod_claims import missing_claims
+from kubectl_kres.reports.pod.pod_claims import has_account, missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan
 from kubectl_kres.store.store import Store
 
@@ -96,7 +95,11 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     place = _workplace(store, subject, analysis, server)
     if place is None:
         return None
-    account = analysis.account or account_of(store, subject, analysis)
+    account = analysis.account
+    if account is None and has_account(subject, analysis):
+        from kubectl_kres.reports.account.account import account_of
+
+        account = account_of(store, subject, analysis)
     return place if account is None else structs.replace(place, first=account.first, lacking=account.lacking)
 
 

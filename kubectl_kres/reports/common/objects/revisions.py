@@ -61,11 +61,11 @@ def _template(item: Workload | ControllerRevision) -> PodTemplateSpec | None:
     return item.data.spec.template if isinstance(item, ControllerRevision) else item.spec.template
 
 
-def same_template(one: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
+def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
     """Whether two stored templates are equal, as far as they were read, the label of their hash aside."""
-    if one is None or other is None:
-        return one is other
-    return one.spec == other.spec and _notes(one) == _notes(other)
+    if template is None or other is None:
+        return template is other
+    return template.spec == other.spec and _notes(template) == _notes(other)
 
 
 def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
