@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
-from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, makes_objects, template_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.meta import ObjectRef
@@ -18,7 +16,7 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
-from kubectl_kres.reports.common.owned import controller, sole_replica_set
+from kubectl_kres.reports.common.owned import controller, owned_by, selector_text, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
 from kubectl_kres.reports.common.subject import Subject
@@ -96,6 +94,15 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     told = spec if new else None
     beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
     return tuple(dict.fromkeys((*affordable, *beside)))
+
+
+def makes_objects(spec: PodSpec) -> bool:
+    """Whether anything is made for such pods; cheap for the many that have no such volumes."""
+    if not (spec.volumes or spec.resource_claims):
+        return False
+    from kubectl_kres.admission.request.pod_objects import makes_objects
+
+    return makes_objects(spec)
 
 
 class PodOrigin(NamedTuple):
@@ -276,20 +283,19 @@ def _holds_finished_pods(store: Store, space: str) -> bool:
 
 
 def _old_specs(store: Store, kind: str, workload: Workload) -> list[PodSpec]:
-    """Those of older templates that were read."""
-    if not hard_quotas(store, workload.metadata.namespace):
-        return []
-    from kubectl_kres.reports.common.objects.revisions import old_templates
-
-    return [template.spec for template in old_templates(store, kind, workload)]
-
-
-def hard_quotas(store: Store, space: str) -> bool:
-    """Whether a policy of the namespace may look at what is made for pods."""
-    return any(True for kind in ("ResourceQuota", "LimitRange") for _ in store.all(kind, space))
+    """Those of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
+    space, owner = workload.metadata.namespace, (kind, workload.metadata.name)
+    if kind == "Deployment":
+        sets = [item for item in owned_by(store, "ReplicaSet", space, owner) if item.status.replicas]
+        templates = [item.spec.template for item in sets]
+    else:
+        templates = [item.data.spec.template for item in owned_by(store, "ControllerRevision", space, owner)]
+    return [template.spec for template in templates if template is not None]
 
 
 def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
+    from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, template_names
+
     volumes = [*ephemeral_volumes(spec)]
     from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
 

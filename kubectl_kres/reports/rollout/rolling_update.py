@@ -10,7 +10,6 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import admit, quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
@@ -20,6 +19,7 @@ from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_t
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import added, has_account, ordinals_with_claims
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
 from kubectl_kres.simulate.state import (
@@ -144,7 +144,11 @@ class _Rollout:
             return None
         quotas, account = self.policies.quotas, self.analysis.account
         own = charges(quota_request(self.analysis.start.pod, outcome.draft), quotas)
-        return tuple(added((*own, *object_charges(account.with_pod, quotas)))) if account is not None else own
+        if account is None:
+            return own
+        from kubectl_kres.admission.request.pod_objects import object_charges
+
+        return tuple(added((*own, *object_charges(account.with_pod, quotas))))
 
     def _room_for_revision(self) -> bool:
         if not has_account(self.subject, self.analysis):
@@ -279,11 +283,12 @@ class _Rollout:
         return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
 
     def _with_objects(self, own: Charges, pod: Pod) -> Charges:
-        objects = objects_of(pod, self.policies, self.server)
-        if not objects:
+        if not makes_objects(pod.spec):
             return own
+        from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
         from kubectl_kres.reports.common.objects.waiting_pods import absent_objects
 
+        objects = objects_of(pod, self.policies, self.server)
         absent = {(made.kind, made.name) for made in absent_objects(self.store, pod, objects)}
         there = [made for made in objects if (made.kind, made.name) not in absent]
         return tuple(added((*own, *object_charges(there, self.policies.quotas))))

@@ -13,10 +13,9 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.workload import ControllerRevision, Workload
-from kubectl_kres.reports.common.owned import owned_by
+from kubectl_kres.reports.common.owned import owned_by, selector_text
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -71,16 +70,6 @@ def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | Non
 def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
     labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH}
     return labels, template.metadata.annotations or {}
-
-
-def old_templates(store: Store, kind: str, workload: Workload) -> Iterator[PodTemplateSpec]:
-    """The templates of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
-    if kind not in REVISIONS:
-        return
-    for item in owned_by(store, REVISIONS[kind][0], workload.metadata.namespace, (kind, workload.metadata.name)):
-        template = _template(item)
-        if template is not None and (isinstance(item, ControllerRevision) or item.status.replicas):
-            yield template
 
 
 def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
