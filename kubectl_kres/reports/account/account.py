@@ -20,9 +20,10 @@ from kubectl_kres.admission.request.pod_objects import Creation, objects_of, ref
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.analysis import Account, Analysis, instead
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template, lacks_revision
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template
 from kubectl_kres.reports.common.objects.waiting_pods import absent_objects, waiting_pods
 from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.replicas import lacks_revision
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Store

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.workload import Strategy, Workload
-from kubectl_kres.reports.common.owned import owned_by, sole_replica_set
+from kubectl_kres.model.pod import PodTemplateSpec
+from kubectl_kres.model.workload import ControllerRevision, Strategy, Workload
+from kubectl_kres.reports.common.owned import owned_by, selector_text, sole_replica_set
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _PERCENT = re.compile(r"[0-9]{1,6}%")
@@ -200,7 +204,7 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     if newest is not None:
         # The Deployment's own count may come later.
         replicas = structs.replace(replicas, updated=newest.status.replicas)
-    if _lacks_revision(store, kind, workload):
+    if lacks_revision(store, kind, workload):
         # What the status says of updated pods is about the template before.
         replicas = structs.replace(replicas, updated=0)
     else:
@@ -212,13 +216,52 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     return structs.replace(replicas, failing=not past)
 
 
-def _lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
-    """Whether the template as it is now has no ReplicaSet or ControllerRevision yet."""
-    if workload.status.observed_generation >= workload.metadata.generation:
-        return False
-    from kubectl_kres.reports.common.objects.revisions import lacks_revision
+#: What is made for each template of a kind before any of its pods.
+_REVISED = {"Deployment": "ReplicaSet", "StatefulSet": "ControllerRevision", "DaemonSet": "ControllerRevision"}
+#: The label that a Deployment adds to the template of each of its ReplicaSets.
+_HASH = "pod-template-hash"
+_REFUSED = "ReplicaSetCreateError"
 
-    return lacks_revision(store, kind, workload)
+
+def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
+    """Whether the template as it is now has none, as far as the store tells; False for kinds that make none."""
+    status = workload.status
+    if kind not in _REVISED or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
+        return False
+    made = _REVISED[kind]
+    if kind == "Deployment" and any(_refused(workload)):
+        return True
+    owned = owned_by(store, made, workload.metadata.namespace, (kind, workload.metadata.name))
+    if not owned and not store.covered(_need(made, workload)).known:
+        # Nobody asked for them, as no quota counts them, or they could not be read.
+        return False
+    return not any(same_template(workload.spec.template, _template(item)) for item in owned)
+
+
+def _need(made: str, workload: Workload) -> Need:
+    selector = selector_text(workload.spec.selector)
+    return Need(made, workload.metadata.namespace, label_selector=selector, required=False)
+
+
+def _refused(deployment: Workload) -> Iterator[bool]:
+    for condition in deployment.status.conditions or ():
+        yield condition.type == "Progressing" and condition.status == "False" and condition.reason == _REFUSED
+
+
+def _template(item: Workload | ControllerRevision) -> PodTemplateSpec | None:
+    return item.data.spec.template if isinstance(item, ControllerRevision) else item.spec.template
+
+
+def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
+    """Whether two stored templates are equal, as far as they were read, the label of their hash aside."""
+    if template is None or other is None:
+        return template is other
+    return template.spec == other.spec and _notes(template) == _notes(other)
+
+
+def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH}
+    return labels, template.metadata.annotations or {}
 
 
 def _waiting(store: Store, kind: str, workload: Workload) -> int:
@@ -238,7 +281,7 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
     """
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
     owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
-    if not owned or any(revision_of(item) < 0 for item in owned) or _lacks_revision(store, "Deployment", deployment):
+    if not owned or any(revision_of(item) < 0 for item in owned) or lacks_revision(store, "Deployment", deployment):
         return None
     newest: Workload = max(owned, key=revision_of)
     return newest
