@@ -224,7 +224,13 @@ _REFUSED = "ReplicaSetCreateError"
 
 
 def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
-    """Whether the template as it is now has none, as far as the store tells; False for kinds that make none."""
+    """Whether the template as it is now has no ReplicaSet or ControllerRevision yet, as far as the store tells.
+
+    Both are made before any pod is touched. Where one is refused, ``observedGeneration`` stays behind, and what the
+    status says of updated pods is about the template before.
+    Source: controller/deployment sync.go getNewReplicaSet; statefulset stateful_set_control.go
+    getStatefulSetRevisions; daemon update.go constructHistory.
+    """
     status = workload.status
     if kind not in _REVISED or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
         return False

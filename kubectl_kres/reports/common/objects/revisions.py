@@ -1,10 +1,4 @@
-"""Whether a template has its ReplicaSet, or its ControllerRevision, yet: without it no controller rolls it out.
-
-Both are made before any pod is touched. Where one is refused, ``observedGeneration`` stays behind, and what the status
-says of updated pods is about the template before.
-Source: controller/deployment sync.go getNewReplicaSet; statefulset stateful_set_control.go getStatefulSetRevisions;
-daemon update.go constructHistory.
-"""
+"""The ReplicaSets and ControllerRevisions of templates: which may go, and whether a file makes another one."""
 
 from __future__ import annotations
 
