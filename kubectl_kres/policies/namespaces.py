@@ -53,6 +53,6 @@ def _terminating(request: Request, namespace: Mapping[str, Any]) -> Refusal | No
     name = request.namespace
     text = f"unable to create new content in namespace {name} because it is being terminated"
     cause = StatusCause("metadata.namespace", "NamespaceTerminating", f"namespace {name} is being terminated")
-    finding = Finding(text, "namespace/terminating", source=Source("Namespace", name))
+    finding = Finding(text, "namespace/terminating", observed=name, source=Source("Namespace", name))
     message = f'{request.qualified} "{request.name}" is forbidden: {text}'
     return Refusal(403, "Forbidden", message, (finding,), (cause,))

@@ -60,7 +60,8 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
     file = f"{tmp}/{seed}.kres"
     kres("snapshot", "-n", SPACE, "--out", file)
     denied = json.loads(kres("quota", "--denied", "-n", SPACE, "-o", "json").out or "[]")
-    denied = {(it["subject"]["kind"], it["subject"]["name"]): it for it in denied.get("items", ())}
+    refused = denied.get("items", ()) if isinstance(denied, dict) else denied
+    denied = {(it["subject"]["kind"], it["subject"]["name"]): it for it in refused}
     checked = json.loads(kres("check", "-n", SPACE, "-o", "json").out)
     errors = {(it["object"]["kind"], it["object"]["name"]) for it in checked["items"] if it["code"] == "KRES101"}
     for kind, name in world.workloads:
@@ -80,7 +81,7 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
             found += _differences(f"{seed} {kind} {face}", single, other)
         word = single["verdict"]["outcome"]
         table = kres("explain", plural, "-n", SPACE).out.splitlines()
-        line = next((line for line in table if f" {name} " in line), "")
+        line = next((line for line in table if line.split()[1:2] == [name]), "")
         if f" {word} " not in f"{line} " and single.get("complete", True) and word.isalpha():
             found.append(f"{seed} {kind} table: {word}: {line}")
         negative = word.startswith(("refused", "partly", "blocked", "depends"))

@@ -97,7 +97,7 @@ SPEC = {
         {"name": "b", "csi": {"volumeAttributes": {"k": CANARY}}},
     ],
     "imagePullSecrets": [{"name": CANARY}],
-    "serviceAccountName": CANARY,
+    "serviceAccountName": "deployer",  # ServiceAccounts are kept, and whether it is there decides
     "hostAliases": [{"ip": CANARY, "hostnames": [CANARY]}],
     "hostname": CANARY,
     "dnsConfig": {"searches": [CANARY]},

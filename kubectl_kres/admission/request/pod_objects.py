@@ -17,7 +17,6 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Quota, QuotaRequest, charges, evaluate, with_used
 from kubectl_kres.admission.quota.requests import RESOURCE_CLAIMS, claim_request, device_request
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import admit_claim, classed
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
@@ -76,6 +75,8 @@ def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, 
 
 
 def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
+    from kubectl_kres.admission.request.volume_claims import classed  # noqa: PLC0415 - few pods have such volumes
+
     for volume in ephemeral_volumes(pod.spec):
         if volume.spec is None:
             continue
@@ -120,6 +121,8 @@ def refusals_of(creations: Sequence[Creation], policies: Policies, server: Serve
 
 def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Refusal]:
     if isinstance(creation.object, PersistentVolumeClaim):
+        from kubectl_kres.admission.request.volume_claims import admit_claim  # noqa: PLC0415 - as above
+
         outcomes: Sequence[Outcome] = admit_claim(creation.object, policies, server)
         return [placed(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
     if "ResourceQuota" in server.disabled_plugins:

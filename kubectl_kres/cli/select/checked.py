@@ -23,8 +23,8 @@ from kubectl_kres.reports.check.of_store import makers, unmade
 from kubectl_kres.reports.check.refused.rollout import ROLLED
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen, unseen
-from kubectl_kres.reports.common.objects.revisions import same_template
 from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.replicas import same_template
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied

@@ -14,6 +14,10 @@ _ROLE = {"container": "container", "init": "init container", "sidecar": "sidecar
 _LABEL, CELL = 26, 20
 
 
+#: What a noun begins with that takes "an".
+_VOWELS = ("a", "e", "i", "o", "u")
+
+
 def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
     """A table for each container, with the same columns throughout; ``live``: with what the live pod has."""
     heads = ("WRITTEN", "TODAY", "LIVE") if live else ("WRITTEN", "STORED")
@@ -147,4 +151,8 @@ def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterat
 def _room(fits: int, noun: str, *, counted: bool) -> str:
     if counted:
         return f"this {noun} is already counted; {f'room for {fits} more' if fits else 'no room for another one'}"
-    return f"room for {fits} such {noun}{'s' if fits != 1 else ''}" if fits else f"no room for such a {noun}"
+    return (
+        f"room for {fits} such {noun}{'s' if fits != 1 else ''}"
+        if fits
+        else f"no room for such a{'n' * noun.startswith(_VOWELS)} {noun}"
+    )

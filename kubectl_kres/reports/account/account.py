@@ -19,11 +19,11 @@ from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.account.jobs import lacking_jobs
-from kubectl_kres.reports.common.analysis import Account, Analysis
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template, lacks_revision
+from kubectl_kres.reports.common.analysis import Account, Analysis, instead
+from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template
 from kubectl_kres.reports.common.objects.waiting_pods import absent_objects, waiting_pods
 from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.replicas import lacks_revision
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import Store
@@ -130,12 +130,6 @@ def _located(refusal: Refusal, prefix: str) -> Refusal:
     return structs.replace(refusal, findings=findings)
 
 
-def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
-    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
-    warnings = outcome.warnings if warned else ()
-    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)
-
-
 def with_first(analysis: Analysis) -> Analysis:
     """The analysis, or the refusal of what is made before any pod; what comes after it is ``then``."""
     account = analysis.account
@@ -162,6 +156,8 @@ def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creat
     if workload is None:
         return
     if kind == "CronJob":
+        from kubectl_kres.reports.account.jobs import lacking_jobs  # noqa: PLC0415 - CronJobs alone need it
+
         yield from lacking_jobs(store, subject, workload)
     elif kind in REVISIONS and _makes_revision(store, subject, workload):
         yield revision_of_template(subject)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.pod_objects import Creation
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.system_parts import TektonPart
+
+if TYPE_CHECKING:
+    from kubectl_kres.admission.request.pod_objects import Creation
 
 
 class Start(Struct, frozen=True):
@@ -83,3 +87,9 @@ class Analysis(Struct, frozen=True):
     system: str = ""
     maker: object = None
     account: Account | None = None
+
+
+def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
+    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    warnings = outcome.warnings if warned else ()
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)

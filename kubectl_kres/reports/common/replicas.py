@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.workload import Strategy, Workload
-from kubectl_kres.reports.common.objects.revisions import lacks_revision
-from kubectl_kres.reports.common.objects.waiting_pods import waiting_pods
-from kubectl_kres.reports.common.owned import owned_by, sole_replica_set
+from kubectl_kres.model.pod import PodTemplateSpec
+from kubectl_kres.model.workload import ControllerRevision, Strategy, Workload
+from kubectl_kres.reports.common.owned import owned_by, selector_text, sole_replica_set
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _PERCENT = re.compile(r"[0-9]{1,6}%")
@@ -206,7 +208,7 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
         # What the status says of updated pods is about the template before.
         replicas = structs.replace(replicas, updated=0)
     else:
-        replicas = structs.replace(replicas, waiting=len(waiting_pods(store, kind, workload)))
+        replicas = structs.replace(replicas, waiting=_waiting(store, kind, workload))
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
@@ -216,6 +218,70 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
 
 def _wanted_of(replica_set: Workload) -> int:
     return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
+
+
+#: What is made for each template of a kind before any of its pods.
+_REVISED = {"Deployment": "ReplicaSet", "StatefulSet": "ControllerRevision", "DaemonSet": "ControllerRevision"}
+#: The label that a Deployment adds to the template of each of its ReplicaSets.
+_HASH = "pod-template-hash"
+_REFUSED = "ReplicaSetCreateError"
+
+
+def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
+    """Whether the template as it is now has no ReplicaSet or ControllerRevision yet, as far as the store tells.
+
+    Both are made before any pod is touched. Where one is refused, ``observedGeneration`` stays behind, and what the
+    status says of updated pods is about the template before.
+    Source: controller/deployment sync.go getNewReplicaSet; statefulset stateful_set_control.go
+    getStatefulSetRevisions; daemon update.go constructHistory.
+    """
+    status = workload.status
+    if kind not in _REVISED or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
+        return False
+    made = _REVISED[kind]
+    if kind == "Deployment" and any(_refused(workload)):
+        return True
+    owned = owned_by(store, made, workload.metadata.namespace, (kind, workload.metadata.name))
+    if not owned and not store.covered(_need(made, workload)).known:
+        # Nobody asked for them, as no quota counts them, or they could not be read.
+        return False
+    return not any(same_template(workload.spec.template, _template(item)) for item in owned)
+
+
+def _need(made: str, workload: Workload) -> Need:
+    selector = selector_text(workload.spec.selector)
+    return Need(made, workload.metadata.namespace, label_selector=selector, required=False)
+
+
+def _refused(deployment: Workload) -> Iterator[bool]:
+    for condition in deployment.status.conditions or ():
+        yield condition.type == "Progressing" and condition.status == "False" and condition.reason == _REFUSED
+
+
+def _template(item: Workload | ControllerRevision) -> PodTemplateSpec | None:
+    return item.data.spec.template if isinstance(item, ControllerRevision) else item.spec.template
+
+
+def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
+    """Whether two stored templates are equal, as far as they were read, the label of their hash aside."""
+    if template is None or other is None:
+        return template is other
+    return template.spec == other.spec and _notes(template) == _notes(other)
+
+
+def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH}
+    return labels, template.metadata.annotations or {}
+
+
+def _waiting(store: Store, kind: str, workload: Workload) -> int:
+    """How many of its pods lack a claim that is made for them."""
+    template = workload.spec.template
+    if template is None or not (template.spec.volumes or template.spec.resource_claims):
+        return 0
+    from kubectl_kres.reports.common.objects.waiting_pods import waiting_pods
+
+    return len(waiting_pods(store, kind, workload))
 
 
 def newest_set(store: Store, deployment: Workload) -> Workload | None:

@@ -7,12 +7,11 @@ imports it. Its module loads the rest of its folder only when a hook has somethi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
-from kubectl_kres.admission.request.pod_objects import Creation
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
@@ -26,6 +25,9 @@ from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, Rul
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.systems import registered
+
+if TYPE_CHECKING:
+    from kubectl_kres.admission.request.pod_objects import Creation
 
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
 Sentences = Callable[[Any], Iterator[str]]
@@ -111,6 +113,8 @@ class System:
     answers: Mapping[str, KindAnswers] = {}
     #: Kinds whose objects its answers about lists depend on although they can do without.
     beside_lists: frozenset[str] = frozenset()
+    #: Whether ``creations`` may yield anything.
+    makes_objects = False
     #: Kinds of which an assumption says that they could not be read.
     assumed: frozenset[str] = frozenset()
     #: Kinds of which it is said that they could not be read only where the server refused to tell.

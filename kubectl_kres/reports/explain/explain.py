@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -15,7 +15,6 @@ from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_po
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, brought_class, quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
@@ -435,7 +434,11 @@ def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaC
     start, known = analysis.start, analysis.known.policies
     request = quota_request(start.pod, draft)
     claims = analysis.claims.charges if analysis.claims is not None else ()
-    objects = object_charges(analysis.account.with_pod, known.quotas) if analysis.account is not None else ()
+    objects: Iterable[QuotaCharge] = ()
+    if analysis.account is not None:
+        from kubectl_kres.admission.request.pod_objects import object_charges
+
+        objects = object_charges(analysis.account.with_pod, known.quotas)
     lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
     following = tuple(
         structs.replace(cost, fits=None) if cost.quota in lacking else cost

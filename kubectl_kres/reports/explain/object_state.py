@@ -8,13 +8,12 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import ContainerState, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.explanation import Fact, RunState, Verdict
-from kubectl_kres.reports.common.owned import controller, events_about, owned_by
+from kubectl_kres.reports.common.owned import controller, events_about, owned_by, selector_text
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.system import systems

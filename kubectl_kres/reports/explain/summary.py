@@ -17,7 +17,6 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
-from kubectl_kres.reports.common.objects.waiting_pods import waits_for_objects
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -76,7 +75,7 @@ class Outlines:
         """Raises what ``explain`` raises."""
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
-        waits = isinstance(stored, Pod) and waits_for_objects(self._store, stored)
+        waits = isinstance(stored, Pod) and _waits(self._store, stored)
         if isinstance(stored, Pod) and not waits and not is_made_by_system(self._store, subject):
             outline = self._pod(subject, stored)
         else:
@@ -139,6 +138,15 @@ class Outlines:
             self._refusing.add(space)
             analysis = analysis if journal else judge(journal=True)
         return _outlined(self._store, subject, analysis, unseen)
+
+
+def _waits(store: Store, pod: Pod) -> bool:
+    """Whether it lacks a claim that is made for it, unlike others of its template."""
+    if not (pod.spec.volumes or pod.spec.resource_claims):
+        return False
+    from kubectl_kres.reports.common.objects.waiting_pods import waits_for_objects
+
+    return waits_for_objects(store, pod)
 
 
 def _seeing(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Blocked, Fact, gist
 from kubectl_kres.reports.common.nodes import waits_for_node
-from kubectl_kres.reports.common.owned import controller, events_about, owned_by
+from kubectl_kres.reports.common.owned import controller, events_about, owned_by, selector_text
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

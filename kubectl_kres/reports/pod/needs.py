@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
-from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, makes_objects, template_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.meta import ObjectRef
@@ -18,9 +16,7 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, waits_for_node
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, old_templates, revision_need
-from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
-from kubectl_kres.reports.common.owned import controller, sole_replica_set
+from kubectl_kres.reports.common.owned import controller, owned_by, selector_text, sole_replica_set
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
 from kubectl_kres.reports.common.subject import Subject
@@ -113,6 +109,15 @@ def node_needs(store: Store, pod: Pod) -> Iterator[Need]:
         yield from scheduling_needs(store, pod)
 
 
+def makes_objects(spec: PodSpec) -> bool:
+    """Whether anything is made for such pods; cheap for the many that have no such volumes."""
+    if not (spec.volumes or spec.resource_claims):
+        return False
+    from kubectl_kres.admission.request.pod_objects import makes_objects
+
+    return makes_objects(spec)
+
+
 class PodOrigin(NamedTuple):
     """All of a live pod that its needs depend on, but for its name: pods of a workload have the same."""
 
@@ -187,8 +192,8 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
     if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
     names = {**object_usage(subject.kind.qualified)}
-    if ref.kind in REVISIONS:
-        names |= object_usage(REVISIONS[ref.kind][1])
+    if ref.kind in _REVISED:
+        names |= object_usage(_REVISED[ref.kind])
     if ref.kind == "CronJob":
         names |= object_usage("jobs.batch")
     if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
@@ -213,6 +218,19 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 
 
+#: What is made for each template of a kind, as quotas count it.
+_REVISED = {
+    "Deployment": "replicasets.apps",
+    "StatefulSet": "controllerrevisions.apps",
+    "DaemonSet": "controllerrevisions.apps",
+}
+
+
+def _revisions_of(kind: str, workload: Workload) -> Need:
+    made = "ReplicaSet" if kind == "Deployment" else "ControllerRevision"
+    return Need(made, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
+
+
 def account_needs(
     store: Store, subject: Subject, spec: PodSpec | None, *, pod: Pod | None = None, workload: Workload | None = None
 ) -> Iterator[Need]:
@@ -225,11 +243,11 @@ def account_needs(
     stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
     if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
         yield Need("Job", space)
-    if workload is not None and isinstance(stored, Workload) and kind in REVISIONS:
+    if workload is not None and isinstance(stored, Workload) and kind in _REVISED:
         stale = stored.status.observed_generation < stored.metadata.generation
-        counted = bool(object_usage(REVISIONS[kind][1]).keys() & hard)
+        counted = bool(object_usage(_REVISED[kind]).keys() & hard)
         if counted if subject.raw is not None else stale:
-            yield structs.replace(revision_need(kind, stored), required=True)
+            yield _revisions_of(kind, stored)
     if workload is not None and _holds_finished_pods(store, space):
         # Finished Jobs hold the count of their pods.
         yield Need("Job", space, required=False)
@@ -242,8 +260,8 @@ def _needs_of_pods(
     """What is made for pods of the template, or of older ones, and the pods themselves."""
     space, kind = subject.ref.namespace, subject.ref.kind
     going = isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored)
-    old = old_templates(store, kind, stored) if going and isinstance(stored, Workload) else ()
-    specs = [it for it in (spec, *(template.spec for template in old)) if it is not None and makes_objects(it)]
+    old = _old_specs(store, kind, stored) if going and isinstance(stored, Workload) else ()
+    specs = [it for it in (spec, *old) if it is not None and makes_objects(it)]
     if specs:
         for made in specs:
             yield from _object_needs(store, space, made, hard, pod=pod)
@@ -251,7 +269,7 @@ def _needs_of_pods(
             yield _pods_of(kind, stored)
             # By these it is known whose pods they are.
             if kind == "Deployment":
-                yield structs.replace(revision_need(kind, stored), required=True)
+                yield _revisions_of(kind, stored)
             elif kind == "CronJob":
                 yield Need("Job", space)
     elif kind in _REPLACED and isinstance(stored, Workload) and subject.raw is None and pod_names(hard):
@@ -286,8 +304,23 @@ def _holds_finished_pods(store: Store, space: str) -> bool:
     return False
 
 
+def _old_specs(store: Store, kind: str, workload: Workload) -> list[PodSpec]:
+    """Those of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
+    space, owner = workload.metadata.namespace, (kind, workload.metadata.name)
+    if kind == "Deployment":
+        sets = [item for item in owned_by(store, "ReplicaSet", space, owner) if item.status.replicas]
+        templates = [item.spec.template for item in sets]
+    else:
+        templates = [item.data.spec.template for item in owned_by(store, "ControllerRevision", space, owner)]
+    return [template.spec for template in templates if template is not None]
+
+
 def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
+    from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, template_names
+
     volumes = [*ephemeral_volumes(spec)]
+    from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
+
     kinds = bounded_kinds(store, space)
     if volumes and "PersistentVolumeClaim" in kinds:
         if pod is None:

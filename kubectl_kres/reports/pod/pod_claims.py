@@ -17,11 +17,11 @@ from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.account.account import instead, with_first, with_objects
-from kubectl_kres.reports.common.analysis import Analysis, PodClaims
+from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -46,8 +46,32 @@ class _Claim(Struct, frozen=True):
 
 def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
     """The analysis of a pod, or of the refusal of the first of all that is made for it to come and to start."""
+    if not has_account(subject, analysis):
+        return with_claims(store, subject, analysis, analysis.server)
+    from kubectl_kres.reports.account.account import with_first, with_objects
+
     analysis = with_objects(store, subject, analysis)
     return with_first(with_claims(store, subject, analysis, analysis.server))
+
+
+def has_account(subject: Subject, analysis: Analysis) -> bool:
+    """Whether anything may be made beside the pods that a policy looks at: cheap, and True where it may be so."""
+    spec = analysis.start.pod.spec
+    if spec.volumes or spec.resource_claims:
+        return True
+    name = _COUNTS.get(subject.ref.kind)
+    if name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas):
+        return True
+    return any(system.makes_objects for system in systems())
+
+
+#: What a quota counts of what is made before the pods of a kind.
+_COUNTS = {
+    "Deployment": "count/replicasets.apps",
+    "StatefulSet": "count/controllerrevisions.apps",
+    "DaemonSet": "count/controllerrevisions.apps",
+    "CronJob": "count/jobs.batch",
+}
 
 
 def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:

@@ -11,8 +11,7 @@ from kubectl_kres.admission.decoding.strict import strict, version_of
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.account.account import instead
-from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.analysis import Analysis, instead
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.pod_claims import with_account

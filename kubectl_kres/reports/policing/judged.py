@@ -17,8 +17,7 @@ from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
 from kubectl_kres.policies.world import PolicyObjects
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.account.account import instead
-from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.analysis import Analysis, instead
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.policing.pods import added_to, next_pod

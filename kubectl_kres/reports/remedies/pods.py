@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -12,22 +13,24 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import Creation, object_charges, objects_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.account.account import account_of
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.pod_claims import missing_claims
+from kubectl_kres.reports.pod.needs import makes_objects
+from kubectl_kres.reports.pod.pod_claims import has_account, missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan
 from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.admission.request.pod_objects import Creation
 
 _REVISION = "deployment.kubernetes.io/revision"
 _STATEFUL = "controller-revision-hash"
@@ -96,7 +99,11 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     place = _workplace(store, subject, analysis, server)
     if place is None:
         return None
-    account = analysis.account or account_of(store, subject, analysis)
+    account = analysis.account
+    if account is None and has_account(subject, analysis):
+        from kubectl_kres.reports.account.account import account_of
+
+        account = account_of(store, subject, analysis)
     return place if account is None else structs.replace(place, first=account.first, lacking=account.lacking)
 
 
@@ -267,13 +274,26 @@ def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
         for outcome in outcomes
         if outcome.draft is not None
     ]
-    objects = objects_price(objects_of(pod, policies, server), policies)
+    objects = _made_for(pod, policies, server)
     return PodFaults(outcomes, faults, with_price(dearest(prices), objects))
+
+
+def _made_for(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
+    """What the objects cost that are made for a pod."""
+    if not makes_objects(pod.spec):
+        return {}
+    from kubectl_kres.admission.request.pod_objects import objects_of
+
+    return objects_price(objects_of(pod, policies, server), policies)
 
 
 def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[Key, int]:
     """What objects cost together."""
     total: dict[Key, int] = {}
+    if not creations:
+        return total
+    from kubectl_kres.admission.request.pod_objects import object_charges
+
     for charge in object_charges(creations, policies.quotas):
         total = with_price(total, price_of((charge,)))
     return total
@@ -328,7 +348,7 @@ def plan_of(
     once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
     once = with_price(once, objects_price((*place.first, *place.lacking), policies))
     price = dict(judged.price)
-    beside = objects_price(objects_of(pod, policies, server), policies)
+    beside = _made_for(pod, policies, server)
     same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
     others = [existing for existing in place.existing if existing not in same]
     have = sum(existing.pods for existing in same)
@@ -383,7 +403,7 @@ _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet"
 def _old_group(existing: Existing, policies: Policies, server: Server, price: Price) -> Group:
     judged = judge(existing.pod, policies, server)
     own = judged.price or existing.back or price
-    beside = objects_price(objects_of(existing.pod, policies, server), policies)
+    beside = _made_for(existing.pod, policies, server)
     back = with_price(existing.back, beside) if existing.back else own
     # Where only some orders of LimitRanges refuse, more of its pods may come meanwhile.
     return Group(existing.wanted, existing.pods, own, back, open=len(judged.faults) < len(judged.outcomes))

@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.selectors import selector_text
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.errors import UsageError
@@ -20,7 +19,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
-from kubectl_kres.reports.common.owned import controller, owned_by
+from kubectl_kres.reports.common.owned import controller, owned_by, selector_text
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import pods_of
 from kubectl_kres.reports.common.subject import Ask, Subject

@@ -33,7 +33,6 @@ from kubectl_kres.reports.common.remedy import (
 )
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.freeing import freeing
 from kubectl_kres.reports.remedies.pods import (
     TRIED,
     Workplace,
@@ -145,8 +144,12 @@ class _Search:
         if judged.faults:
             return
         short = tuple(raised(self.place, self.pod, judged, self.policies, self.server).hard)
+        if not any(name.startswith("count/") for _, name in short):
+            return
+        from kubectl_kres.reports.remedies.freeing import freeing
+
         args = (self.place, self.pod, judged, self.policies, self.server)
-        for edits in freeing(self.store, self.subject, *args, short) if short else ():
+        for edits in freeing(self.store, self.subject, *args, short):
             admits = Admits(self.place.wanted, self.place.wanted)
             yield composed(self.store, self.subject, edits, admits, 0)
 

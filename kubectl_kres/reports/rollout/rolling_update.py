@@ -10,20 +10,17 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import admit, quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.account.account import room_for_revision
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.objects.revisions import REVISIONS
-from kubectl_kres.reports.common.objects.waiting_pods import absent_objects
 from kubectl_kres.reports.common.owned import owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.pod_claims import added, ordinals_with_claims
+from kubectl_kres.reports.pod.needs import makes_objects
+from kubectl_kres.reports.pod.pod_claims import added, has_account, ordinals_with_claims
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
 from kubectl_kres.simulate.state import (
     Cost,
@@ -128,7 +125,7 @@ class _Rollout:
     def end(self, *, restart: bool) -> RolloutEnd:
         """The worst rest of all that the order of LimitRanges and of the controllers' moves can lead to."""
         wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
-        if (restart or self._lacks_revision()) and not room_for_revision(self.analysis, self.subject):
+        if (restart or self._lacks_revision()) and not self._room_for_revision():
             return RolloutEnd(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
         new = [self._of_outcome(outcome) for outcome in self.analysis.outcomes]
         price = next((charged for charged in new if charged is not None), ())
@@ -147,13 +144,24 @@ class _Rollout:
             return None
         quotas, account = self.policies.quotas, self.analysis.account
         own = charges(quota_request(self.analysis.start.pod, outcome.draft), quotas)
-        return tuple(added((*own, *object_charges(account.with_pod, quotas)))) if account is not None else own
+        if account is None:
+            return own
+        from kubectl_kres.admission.request.pod_objects import object_charges
+
+        return tuple(added((*own, *object_charges(account.with_pod, quotas))))
+
+    def _room_for_revision(self) -> bool:
+        if not has_account(self.subject, self.analysis):
+            return True
+        from kubectl_kres.reports.account.account import room_for_revision
+
+        return room_for_revision(self.analysis, self.subject)
 
     def _lacks_revision(self) -> bool:
         """Whether nothing of the newest template can be made before its ReplicaSet, or ControllerRevision, is there."""
-        made = REVISIONS.get(self.subject.ref.kind, ("",))[0]
         account = self.analysis.account
-        return account is not None and any(creation.kind == made for creation in account.first)
+        kinds = {"ReplicaSet", "ControllerRevision"}
+        return account is not None and any(creation.kind in kinds for creation in account.first)
 
     def _rests(self, new: Charges | None, old: Sequence[_Set], newest: _Set | None) -> tuple[RolloutRest, ...]:
         measures = _Measures(self.policies.quotas)
@@ -275,9 +283,12 @@ class _Rollout:
         return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
 
     def _with_objects(self, own: Charges, pod: Pod) -> Charges:
-        objects = objects_of(pod, self.policies, self.server)
-        if not objects:
+        if not makes_objects(pod.spec):
             return own
+        from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
+        from kubectl_kres.reports.common.objects.waiting_pods import absent_objects
+
+        objects = objects_of(pod, self.policies, self.server)
         absent = {(made.kind, made.name) for made in absent_objects(self.store, pod, objects)}
         there = [made for made in objects if (made.kind, made.name) not in absent]
         return tuple(added((*own, *object_charges(there, self.policies.quotas))))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.request.new_pod import quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
@@ -54,6 +53,8 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
         return ()
     if account is None:
         return charges(quota_request(analysis.start.pod, outcome.draft), quotas)
+    from kubectl_kres.admission.request.pod_objects import object_charges
+
     quotas = with_used(quotas, added(object_charges(account.lacking, quotas)))
     own = charges(quota_request(analysis.start.pod, outcome.draft), quotas)
     return tuple(added((*own, *object_charges(account.with_pod, quotas))))

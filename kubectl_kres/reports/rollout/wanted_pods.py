@@ -12,7 +12,6 @@ from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.account.account import first_refusals
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.owned import controller, owned_by
@@ -57,8 +56,11 @@ def needed_of(
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     """Whether old pods that go can help: not where a new one is refused whatever room there is, and all are wanted."""
     account = analysis.account
-    if account is not None and first_refusals(account.first, analysis.known.policies, analysis.server):
-        return False
+    if account is not None:
+        from kubectl_kres.reports.account.account import first_refusals
+
+        if first_refusals(account.first, analysis.known.policies, analysis.server):
+            return False
     refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
     return bool(pods.kept) or all(
         finding.rule == "quota/exceeded" for refusal in refusals for finding in refusal.findings

@@ -1,22 +1,15 @@
-"""Whether a template has its ReplicaSet, or its ControllerRevision, yet: without it no controller rolls it out.
-
-Both are made before any pod is touched. Where one is refused, ``observedGeneration`` stays behind, and what the status
-says of updated pods is about the template before.
-Source: controller/deployment sync.go getNewReplicaSet; statefulset stateful_set_control.go getStatefulSetRevisions;
-daemon update.go constructHistory.
-"""
+"""The ReplicaSets and ControllerRevisions of templates: which may go, and whether a file makes another one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.selectors import selector_text
-from kubectl_kres.model.pod import PodTemplateSpec
-from kubectl_kres.model.workload import ControllerRevision, Workload
-from kubectl_kres.reports.common.owned import owned_by
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.owned import owned_by, selector_text
+from kubectl_kres.reports.common.replicas import same_template
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -26,61 +19,12 @@ REVISIONS = {
     "StatefulSet": ("ControllerRevision", "controllerrevisions.apps"),
     "DaemonSet": ("ControllerRevision", "controllerrevisions.apps"),
 }
-#: The label that a Deployment adds to the template of each of its ReplicaSets.
-_HASH = "pod-template-hash"
-_REFUSED = "ReplicaSetCreateError"
-
-
-def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
-    """Whether the template as it is now has none, as far as the store tells; False for kinds that make none."""
-    status = workload.status
-    if kind not in REVISIONS or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
-        return False
-    made = REVISIONS[kind][0]
-    if kind == "Deployment" and any(_refused(workload)):
-        return True
-    owned = owned_by(store, made, workload.metadata.namespace, (kind, workload.metadata.name))
-    if not owned and not store.covered(revision_need(kind, workload)).known:
-        # Nobody asked for them, as no quota counts them, or they could not be read.
-        return False
-    return not any(same_template(workload.spec.template, _template(item)) for item in owned)
 
 
 def revision_need(kind: str, workload: Workload) -> Need:
     """The read that tells which there are."""
     selector = selector_text(workload.spec.selector)
     return Need(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
-
-
-def _refused(deployment: Workload) -> Iterator[bool]:
-    for condition in deployment.status.conditions or ():
-        yield condition.type == "Progressing" and condition.status == "False" and condition.reason == _REFUSED
-
-
-def _template(item: Workload | ControllerRevision) -> PodTemplateSpec | None:
-    return item.data.spec.template if isinstance(item, ControllerRevision) else item.spec.template
-
-
-def same_template(one: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
-    """Whether two stored templates are equal, as far as they were read, the label of their hash aside."""
-    if one is None or other is None:
-        return one is other
-    return one.spec == other.spec and _notes(one) == _notes(other)
-
-
-def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
-    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH}
-    return labels, template.metadata.annotations or {}
-
-
-def old_templates(store: Store, kind: str, workload: Workload) -> Iterator[PodTemplateSpec]:
-    """The templates of its ReplicaSets that have pods, or of its ControllerRevisions, as far as they were read."""
-    if kind not in REVISIONS:
-        return
-    for item in owned_by(store, REVISIONS[kind][0], workload.metadata.namespace, (kind, workload.metadata.name)):
-        template = _template(item)
-        if template is not None and (isinstance(item, ControllerRevision) or item.status.replicas):
-            yield template
 
 
 def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
