@@ -35,7 +35,7 @@ def sentence_of(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption
         text += f" {answer.rejection.message}."
     else:
         text += _counted(status for status in answer.statuses.values() if status is not None)
-    after = _after(pod, answer, preemption, nodes)
+    after = _after(pod, answer, preemption, nodes, minor)
     return f"{text} {after}" if after else text
 
 
@@ -55,7 +55,7 @@ def _counted(statuses: Iterable[Rejection]) -> str:
     return f" {listed}." if listed else ""
 
 
-def _after(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int) -> str:
+def _after(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str:
     """What the PostFilter plugins say: DynamicResources, then DefaultPreemption. Empty where pods go for this one."""
     rejection = answer.rejection
     if rejection is not None and rejection.plugin not in _AFTER_CLAIMS:
@@ -64,11 +64,13 @@ def _after(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nod
     if preemption.nodes:
         return ""
     claims = bool(pod.spec.resource_claims) and rejection is None
-    first = "still not schedulable" if claims else "no new claims to deallocate"
+    first = "still not schedulable, " if claims else "no new claims to deallocate, "
+    if minor >= 37:
+        first = ""  # only logged since
     if preemption.refused:
-        return f"{first}, preemption: {preemption.refused}"
+        return f"{first}preemption: {preemption.refused}"
     counts = count_reasons(preemption.statuses.values())
     if absent := nodes - len(preemption.statuses):
         counts[_NOT_HELPFUL] = counts.get(_NOT_HELPFUL, 0) + absent
     listed = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
-    return f"{first}, preemption: 0/{nodes} nodes are available: {listed}."
+    return f"{first}preemption: 0/{nodes} nodes are available: {listed}."

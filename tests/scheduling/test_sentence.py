@@ -54,3 +54,11 @@ def test_a_pod_that_others_make_room_for_counts():
     promised = pod("q", requests={"cpu": "3"}, priority=5, status={"nominatedNodeName": "a"})
     assert not run(pod(requests={"cpu": "2"}, priority=1), [node("a")], [promised]).answer.feasible
     assert run(pod(requests={"cpu": "2"}, priority=9), [node("a")], [promised]).answer.feasible == ("a",)
+
+
+def test_since_1_37_nothing_is_said_of_claims():
+    nodes = [node("a", spec={"unschedulable": True})]
+    assert run(pod(), nodes, minor=37).sentence == (
+        "0/1 nodes are available: 1 node(s) were unschedulable. "
+        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+    )
