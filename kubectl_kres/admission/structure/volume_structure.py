@@ -190,7 +190,7 @@ def _downward_file(item: Raw, path: str) -> Iterator[FieldError]:
 
 
 def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
-    """Source: validation.go validateProjectionSources; bundles and certificates are taken as valid."""
+    """Source: validation.go validateProjectionSources."""
     del server
     yield from _mode_errors(source, "defaultMode", path)
     taken: set[str] = set()
@@ -207,6 +207,10 @@ def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
         token = pointer(part, "serviceAccountToken")
         if token is not None:
             yield from _token_errors(token, f"{at}.serviceAccountToken", path)
+        if any(key in part for key in GATED_SOURCES):
+            from kubectl_kres.admission.structure.projected_sources import source_errors  # noqa: PLC0415, rarely there
+
+            yield from source_errors(part, at)
         # Bundles and certificates that the server does not know were dropped before.
         kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)
         if sum(pointer(part, key) is not None for key in kinds) > 1:
