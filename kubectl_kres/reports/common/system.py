@@ -119,6 +119,8 @@ class System:
     assumed: frozenset[str] = frozenset()
     #: Kinds of which it is said that they could not be read only where the server refused to tell.
     said_if_refused: frozenset[str] = frozenset()
+    #: Kinds that may change a verdict where they could not be read.
+    deciding: frozenset[str] = frozenset()
     #: Kinds whose objects make one pod each and may wait for a quota.
     waiting: tuple[str, ...] = ()
     #: Kinds that ``extend_policies`` looks at.
