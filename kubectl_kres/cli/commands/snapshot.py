@@ -54,7 +54,7 @@ INSTALLED: tuple[str, ...] = tuple(kind.kind for module in modules("model") for 
 _LAST = ("Event", "Pod")
 
 #: What tells what else has to be read: policies and their bindings, in which namespaces.
-_TELLING = frozenset({"Namespace"})
+_TELLING = frozenset({"Namespace", *(kind for system in systems() for kind in system.deciding)})
 
 #: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
