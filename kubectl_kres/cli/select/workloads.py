@@ -198,10 +198,9 @@ def _from_files(
     subjects, unknown = asked_for(source, given, in_files(given, options.selector)), tuple(_unknown(given))
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
-        others = _counted_in_files(source, given, options.selector) if takes is not makes_one_pod else []
-        if others:
-            complete(source, (*subjects, *others), wants)
-            return Found((*subjects, *others))
+        counted = _with_counted(source, given, options, subjects, wants) if takes is not makes_one_pod else None
+        if counted is not None:
+            return counted._replace(unseen=unknown)
         if not subjects:
             refuse(given.left_out)
             if not unknown:
@@ -213,6 +212,24 @@ def _from_files(
         refuse(given.left_out)
     complete(source, subjects, wants)
     return Found(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
+
+
+def _with_counted(
+    source: ObjectSource, given: Input, options: Options, subjects: Sequence[Subject], wants: Wants
+) -> Found | None:
+    """The objects that quotas merely count, beside policies those that some quota counts; None: there are none."""
+    from kubectl_kres.reports.namespace.counted_object import is_counted
+
+    others = _counted_in_files(source, given, options.selector)
+    if subjects:
+        others = [other for other in others if is_counted(source.store, other)]
+    if not others:
+        return None
+    complete(source, (*subjects, *others), wants)
+    left = [*_left_out(given, options.selector)]
+    for kind in (other.ref.kind for other in others if other.ref.kind in left):
+        left.remove(kind)
+    return Found((*subjects, *others), left_out=tuple(left))
 
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:

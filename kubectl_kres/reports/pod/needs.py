@@ -278,7 +278,7 @@ def _needs_of_pods(
 
 
 #: Kinds that hold no template of their old pods.
-_REPLACED = frozenset({"StatefulSet", "DaemonSet"})
+_REPLACED = frozenset({"StatefulSet", "DaemonSet", "Job"})
 
 
 def _pods_of(kind: str, workload: Workload) -> Need:
@@ -287,12 +287,12 @@ def _pods_of(kind: str, workload: Workload) -> Need:
 
 
 def _replaces(store: Store, kind: str, workload: Workload) -> bool:
-    """Whether a rollout is under way."""
+    """Whether a rollout is under way, or a Job lacks some of its pods, which a new one of it would give back."""
     try:
         pods = pods_of(store, kind, workload)
     except UsageError:
         return False
-    return pods is not None and pods.old > 0 and pods.missing > 0
+    return pods is not None and pods.missing > 0 and (pods.existing if kind == "Job" else pods.old) > 0
 
 
 def _holds_finished_pods(store: Store, space: str) -> bool:
