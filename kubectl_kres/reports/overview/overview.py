@@ -83,10 +83,10 @@ def overview(
     ]
     unseen = tuple(unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)
-    return Overview(namespace, tuple(told(store, needs, area) for area in areas), tuple(problems), unseen, whole)
+    return Overview(namespace, tuple(without_problems(store, needs, area) for area in areas), tuple(problems), unseen, whole)
 
 
-def told(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:
+def without_problems(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:
     """The area without its problems; where its kind is not known, with the reason instead of a count."""
     need = next((need for need in needs if need.kind == area.kind), None)
     state = store.covered(need).state if need is not None else "read"

@@ -55,12 +55,12 @@ def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Re
 
 def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPod, edits: Sequence[Edit]) -> Remedy:
     texts = [*_contexts(before, after)]
-    told = composed(store, subject, edits, Admits(1, 1), 0)
-    text = "; ".join(filter(None, (told.text, *texts)))
-    why = told.why
+    remedy = composed(store, subject, edits, Admits(1, 1), 0)
+    text = "; ".join(filter(None, (remedy.text, *texts)))
+    why = remedy.why
     if texts:
         why = "; ".join(filter(None, (why, "stepTemplate.securityContext of the Task gives it to all steps at once")))
-    return structs.replace(told, text=text, why=why)
+    return structs.replace(remedy, text=text, why=why)
 
 
 def _rest(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
