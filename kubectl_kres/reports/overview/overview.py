@@ -83,7 +83,9 @@ def overview(
     ]
     unseen = tuple(unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)
-    return Overview(namespace, tuple(without_problems(store, needs, area) for area in areas), tuple(problems), unseen, whole)
+    return Overview(
+        namespace, tuple(without_problems(store, needs, area) for area in areas), tuple(problems), unseen, whole
+    )
 
 
 def without_problems(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:

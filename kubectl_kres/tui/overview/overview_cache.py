@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import MOST, refused, refused_area
-from kubectl_kres.reports.overview.overview import area_needs, makers, told, worst_first
+from kubectl_kres.reports.overview.overview import area_needs, makers, without_problems, worst_first
 from kubectl_kres.reports.overview.running import running_area
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
@@ -79,7 +79,7 @@ class Areas:
 
     def area(self, maker: AreaMaker) -> OverviewArea:
         """An area with its counts, or with why there are none."""
-        return told(self._session.store, self.needs(), self._made(maker).area)
+        return without_problems(self._session.store, self.needs(), self._made(maker).area)
 
     def problems(self) -> list[Problem]:
         """What is wrong in all areas, the worst first, with the remedies that are known by now."""
