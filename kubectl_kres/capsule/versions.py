@@ -10,7 +10,7 @@ Area = Literal["rules", "shared quotas", "tenant quotas", "pools"]
 Version = tuple[int, int, int]
 
 
-class VersionChange(NamedTuple):
+class CapsuleChange(NamedTuple):
     """What a version brought. ``read``: in the source, with recorded answers; else by its release notes alone.
 
     ``text`` empty: that it changed something there is known, and what was not read.
@@ -29,21 +29,21 @@ NEWEST: Final[Version] = (0, 15, 1)
 #: Resource rules do not refuse from this version on, by its release notes.
 SETS_ONLY: Final[Version] = (0, 14, 2)
 CHANGES: Final = (
-    VersionChange((0, 10, 0), "pools", "ResourcePool and ResourcePoolClaim appear, with one status.condition"),
-    VersionChange((0, 11, 0), "pools", "a claim in use can no longer be deleted"),
-    VersionChange(
+    CapsuleChange((0, 10, 0), "pools", "ResourcePool and ResourcePoolClaim appear, with one status.condition"),
+    CapsuleChange((0, 11, 0), "pools", "a claim in use can no longer be deleted"),
+    CapsuleChange(
         (0, 13, 0), "pools", "status.conditions tell allocated from in use; unused claims can be edited and deleted"
     ),
-    VersionChange((0, 13, 6), "pools", "the release annotation works on claims in use"),
-    VersionChange((0, 13, 8), "pools", "a changed claim is held against its pool again"),
-    VersionChange((0, 14, 0), "rules", "rules set and refuse requests and limits of pods"),
-    VersionChange((0, 14, 0), "shared quotas", "GlobalResourceQuota appears"),
-    VersionChange((0, 14, 1), "tenant quotas", "a controller of their own keeps the quotas of Tenants", read=False),
-    VersionChange((0, 14, 2), "rules", "rules set requests and limits, and no longer refuse any", read=False),
-    VersionChange((0, 15, 0), "rules", "what is labelled as managed by Capsule no longer skips rules", read=False),
-    VersionChange((0, 15, 0), "shared quotas", "", read=False),
-    VersionChange((0, 15, 0), "pools", "", read=False),
-    VersionChange((0, 15, 0), "tenant quotas", "", read=False),
+    CapsuleChange((0, 13, 6), "pools", "the release annotation works on claims in use"),
+    CapsuleChange((0, 13, 8), "pools", "a changed claim is held against its pool again"),
+    CapsuleChange((0, 14, 0), "rules", "rules set and refuse requests and limits of pods"),
+    CapsuleChange((0, 14, 0), "shared quotas", "GlobalResourceQuota appears"),
+    CapsuleChange((0, 14, 1), "tenant quotas", "a controller of their own keeps the quotas of Tenants", read=False),
+    CapsuleChange((0, 14, 2), "rules", "rules set requests and limits, and no longer refuse any", read=False),
+    CapsuleChange((0, 15, 0), "rules", "what is labelled as managed by Capsule no longer skips rules", read=False),
+    CapsuleChange((0, 15, 0), "shared quotas", "", read=False),
+    CapsuleChange((0, 15, 0), "pools", "", read=False),
+    CapsuleChange((0, 15, 0), "tenant quotas", "", read=False),
 )
 
 _VERSION = re.compile(r"v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?(?:[-+].*)?")
@@ -81,7 +81,7 @@ def remarks(version: Version | None, area: Area) -> Iterator[str]:
         yield f"Capsule is {written(version)}, and newer ones are followed here; {missing}"
 
 
-def _listed(changes: Iterator[VersionChange]) -> str:
+def _listed(changes: Iterator[CapsuleChange]) -> str:
     return "; ".join(
         f"since {written(change.version)}: {change.text}{'' if change.read else ' (by its release notes)'}"
         for change in changes

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kubectl_kres.model.meta import Base, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
-from kubectl_kres.model.pod import NamedClaim, ResourceRequirements
+from kubectl_kres.model.pod import NamedClaim, ResourceRequirements, SchedulingGate
 
 
 class SchedulingMetadata(Base, frozen=True):
@@ -166,12 +166,6 @@ class PodClaim(NamedClaim, frozen=True):
 
     resource_claim_name: str | None = None
     resource_claim_template_name: str | None = None
-
-
-class SchedulingGate(Base, frozen=True):
-    """What has to be removed before the scheduler looks at a pod."""
-
-    name: str = ""
 
 
 class SchedulingSpec(Base, frozen=True):
@@ -504,17 +498,17 @@ class SchedulingDeviceClaim(Base, frozen=True):
     api_version: str = "resource.k8s.io/v1"
 
 
-class DeviceClassSpec(Base, frozen=True):
+class SchedulingDeviceClassSpec(Base, frozen=True):
     """The extended resource by whose name devices of the class can be asked for."""
 
     extended_resource_name: str | None = None
 
 
-class DeviceClass(Base, frozen=True):
+class SchedulingDeviceClass(Base, frozen=True):
     """A class of devices."""
 
     metadata: SchedulingMetadata = SchedulingMetadata()
-    spec: DeviceClassSpec = DeviceClassSpec()
+    spec: SchedulingDeviceClassSpec = SchedulingDeviceClassSpec()
     kind: str = "DeviceClass"
     api_version: str = "resource.k8s.io/v1"
 
@@ -535,7 +529,7 @@ class SchedulingWorld(Struct, frozen=True):
     capacities: tuple[CSIStorageCapacity, ...] = ()
     attachments: Mapping[str, tuple[VolumeAttachment, ...]] = {}
     device_claims: Mapping[tuple[str, str], SchedulingDeviceClaim] = {}
-    device_classes: Mapping[str, DeviceClass] = {}
+    device_classes: Mapping[str, SchedulingDeviceClass] = {}
     minor: int = 36
 
 
@@ -563,6 +557,6 @@ VIEWS: Mapping[str, Kind] = {
         Kind(CAPACITIES, ("csistoragecapacities",), _STORAGE, struct=CSIStorageCapacity),
         Kind(ATTACHMENTS, ("volumeattachments",), _STORAGE, namespaced=False, struct=VolumeAttachment),
         Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=SchedulingDeviceClaim),
-        Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=DeviceClass),
+        Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=SchedulingDeviceClass),
     )
 }

@@ -82,6 +82,11 @@ Entry = Set | Derive | Check | Assume
 Journal = tuple[Entry, ...]
 
 
+def is_own_rule(rule: str) -> bool:
+    """Whether a rule looks at nothing but the manifest, which its reader has at hand."""
+    return rule.startswith(("manifest/", "defaulting/", "pod-level/", "quantity/", "qos/"))
+
+
 def by_path(journal: Iterable[Entry]) -> dict[str, Journal]:
     """The entries about each path, in order."""
     result: dict[str, list[Entry]] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kubectl_kres.model.scheduling import DeviceClass, SchedulingPod
+from kubectl_kres.model.scheduling import SchedulingDeviceClass, SchedulingPod
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
 from kubectl_kres.scheduling.requests import Amounts, requests_of
@@ -26,7 +26,7 @@ class NodeResourcesFit:
         return ResourcesFilter(requests_of(pod, on_node=False), cluster.world.device_classes)
 
 
-def device_class_of(resource: str, classes: Mapping[str, DeviceClass]) -> DeviceClass | None:
+def device_class_of(resource: str, classes: Mapping[str, SchedulingDeviceClass]) -> SchedulingDeviceClass | None:
     """The class whose devices can be asked for by an extended resource (gate DRAExtendedResource)."""
     prefix = "deviceclass.resource.kubernetes.io/"
     if resource.startswith(prefix):
@@ -40,7 +40,7 @@ def device_class_of(resource: str, classes: Mapping[str, DeviceClass]) -> Device
 class ResourcesFilter(Filter):
     """Compares node by node what is asked with what is left."""
 
-    def __init__(self, asked: Amounts, device_classes: Mapping[str, DeviceClass]) -> None:
+    def __init__(self, asked: Amounts, device_classes: Mapping[str, SchedulingDeviceClass]) -> None:
         self.asked, self._device_classes = asked, device_classes
 
     def check(self, node: NodeInfo) -> Rejection | None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from kubectl_kres.simulate.controllers.deployment import synced
-from kubectl_kres.simulate.controllers.pods import fewer
 from kubectl_kres.simulate.state import (
     Cost,
     DeploymentState,
@@ -105,6 +104,8 @@ def _deleted(state: DeploymentState, prices: Prices, free: Free) -> DeploymentSt
     """With no more pods than each ReplicaSet is to have; of ways to choose them, the first."""
     if all(count(item.pods) <= item.wanted for item in state.sets):
         return state
+    from kubectl_kres.simulate.controllers.pods import fewer  # noqa: PLC0415 - few rollouts delete pods
+
     sets = []
     for item in state.sets:
         pods = fewer(item.pods, item.wanted)[0]

@@ -76,8 +76,8 @@ def test_nothing_else_changes(package: Path):
 def test_its_refusals_and_remedies_are_told(package: Path, tmp_path: Path):
     (tmp_path / "all.yaml").write_text(FILES)
     told = run(package, KRES, "explain", "-f", str(tmp_path / "all.yaml"), "--offline")
-    assert "server: budget ours wants the label team=blue" in told
-    assert "remedy: label the pod with team=blue" in told
+    assert "refused: default/Pod/web: budget ours wants the label team=blue" in told
+    assert "fix     label the pod with team=blue" in told
     assert "toy: its budget decides" in told
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import parse
 from kubectl_kres.admission.request.create import create_pod
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import decoded
@@ -21,6 +22,8 @@ from kubectl_kres.store.store import Origin, Store
 _RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
 _CASES: Mapping[str, Any] = {case["name"]: case for case in _RECORDED["cases"]}
 _LEAST = 60
+#: Of the version that answered.
+_SERVER = Server(parse(_RECORDED["server"]["version"]))
 
 
 @pytest.mark.parametrize("name", _CASES)
@@ -66,7 +69,7 @@ def outcomes_of(case: Mapping[str, Any]) -> tuple[Outcome, ...]:
     space = case["request"]["namespace"]
     raw = case["request"]["object"]
     raw = {**raw, "metadata": {**raw["metadata"], "namespace": space}}
-    return create_pod(raw, policies(store, space, Server()).policies, Server())
+    return create_pod(raw, policies(store, space, _SERVER).policies, _SERVER)
 
 
 def answer_of(outcome: Outcome) -> dict[str, Any]:

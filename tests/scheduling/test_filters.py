@@ -11,9 +11,9 @@ from kubectl_kres.model.scheduling import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
-    DeviceClass,
     PersistentVolume,
     SchedulingDeviceClaim,
+    SchedulingDeviceClass,
     StorageClaim,
     VolumeAttachment,
 )
@@ -159,7 +159,7 @@ def test_a_resize_that_is_under_way_counts():
 
 def test_a_resource_that_devices_may_stand_for_is_not_computed():
     device = msgspec.convert(
-        {"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "example.com/gpu"}}, DeviceClass
+        {"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "example.com/gpu"}}, SchedulingDeviceClass
     )
     found = run(pod(requests={"example.com/gpu": "1"}), [node("a")], device_classes={"gpu": device})
     assert found.answer.not_computed and found.sentence is None and not found.answer.feasible

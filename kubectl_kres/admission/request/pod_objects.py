@@ -25,7 +25,7 @@ from kubectl_kres.model.raw import decoded, on_wire
 CLAIMS = "persistentvolumeclaims"
 
 
-class Volume(Struct, frozen=True):
+class EphemeralVolume(Struct, frozen=True):
     """An ephemeral volume: its place in the pod, its name, and the spec of its claim (None: not known)."""
 
     path: str
@@ -47,12 +47,12 @@ class Creation(Struct, frozen=True):
     count: int = 1
 
 
-def ephemeral_volumes(spec: PodSpec) -> Iterator[Volume]:
+def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
     """The volumes of a pod, or of a template, for which a claim is made."""
     for index, volume in enumerate(spec.volumes or ()):
         raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else on_wire(volume)
         if raw.get("ephemeral") is not None:
-            yield Volume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw))
+            yield EphemeralVolume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw))
 
 
 def template_names(spec: PodSpec) -> Iterator[tuple[str, str]]:
@@ -140,6 +140,6 @@ def placed(refusal: Refusal, path: str) -> Refusal:
 
 
 __all__ = [
-    "CLAIMS", "RESOURCE_CLAIMS", "Creation", "Unparsable", "Volume", "ephemeral_volumes", "makes_objects",
+    "CLAIMS", "RESOURCE_CLAIMS", "Creation", "EphemeralVolume", "Unparsable", "ephemeral_volumes", "makes_objects",
     "object_charges", "objects_of", "placed", "refusals_of", "template_names",
 ]  # fmt: skip

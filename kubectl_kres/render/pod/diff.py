@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
+from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.text.line import Line, draw, size, wrapped
-from kubectl_kres.render.text.steps import own, shown_source
+from kubectl_kres.render.text.steps import shown_source
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
@@ -174,4 +175,4 @@ def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str
 
 def _rule(reason: Reason) -> str:
     """What sets the value; a live one that differs has a note on why it does."""
-    return reason.rule if own(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()
+    return reason.rule if is_own_rule(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()

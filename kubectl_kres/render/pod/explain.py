@@ -8,10 +8,8 @@ from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
-from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.times import since
-from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, tables, title
 from kubectl_kres.render.verdict.cause import figures
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, labelled, remedy_lines
@@ -49,9 +47,13 @@ def lines(
     if question or container:
         from kubectl_kres.reports.explain import value_query as asked
     if question:
+        from kubectl_kres.render.text.values import answer
+
         container_values, value = asked.value(explanation, question, container)
         result: Iterator[Line] = answer(container_values, value, width)
     elif container:
+        from kubectl_kres.render.text.values import tables
+
         chosen = asked.containers(explanation, container)
         result = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
     elif steps or whole:
@@ -80,6 +82,8 @@ def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80
 
 def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
+    from kubectl_kres.render.text.values import cost_lines, tables
+
     yield from verdict_lines(explanation, width)
     yield [("", "")]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
@@ -175,6 +179,8 @@ def _existing(explanation: Explanation) -> str:
 
 
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
+    from kubectl_kres.render.text.values import CELL, orders
+
     if explanation.totals:
         yield [("", "")]
         order = orders(explanation.order, explanation.listed)
@@ -274,6 +280,9 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
+    from kubectl_kres.render.text.steps import shown_source, text
+    from kubectl_kres.render.text.values import title
+
     shown = {value.path for container in explanation.containers for value in container.values}
     names = {container.path: title(container) for container in reversed(explanation.containers)}
     sets = [entry for entry in explanation.journal if isinstance(entry, Set) and entry.path not in shown]

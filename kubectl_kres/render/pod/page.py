@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines
 from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.line import Line, Tone, clipped, size, toned, wrapped
-from kubectl_kres.render.text.steps import own
 from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
 from kubectl_kres.render.verdict.remedy import LABEL, labelled
@@ -112,7 +112,7 @@ def _cells(row: _Row, *, live: bool) -> list[str]:
 
 def _source(value: ResourceValue) -> str:
     """The object that the value was taken from; empty where that is the manifest itself."""
-    return "" if own(value.rule) or value.source is None else str(value.source.ref)
+    return "" if is_own_rule(value.rule) or value.source is None else str(value.source.ref)
 
 
 def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:

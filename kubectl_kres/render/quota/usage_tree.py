@@ -7,9 +7,9 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clipped, padded, size, toned, wrapped
-from kubectl_kres.render.text.steps import own
 from kubectl_kres.reports.quota.usage_tree import SetBy, UsageNode
 
 _ROLES = {"init": "init container", "pod": "pod level", "overhead": "overhead of the RuntimeClass"}
@@ -117,4 +117,4 @@ def setter_words(set_by: SetBy) -> str:
     if not set_by.rule:
         return "not known by whom"
     source = set_by.source
-    return set_by.rule if source is None or own(set_by.rule) else f"{set_by.rule} of {source.ref}"
+    return set_by.rule if source is None or is_own_rule(set_by.rule) else f"{set_by.rule} of {source.ref}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source
+from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source, is_own_rule
 from kubectl_kres.render.text.line import Line, toned, wrapped
 
 _INDENT = " " * 8
@@ -21,11 +21,6 @@ _TAKEN_FROM = {
 def shown_source(source: Source | None) -> str:
     """``LimitRange/limits spec.limits[0].max[cpu]``; empty for none."""
     return "" if source is None else str(source)
-
-
-def own(rule: str) -> bool:
-    """Whether a rule looks at nothing but the manifest, which the reader has before him."""
-    return rule.startswith(("manifest/", "defaulting/", "pod-level/", "quantity/", "qos/"))
 
 
 def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
@@ -48,7 +43,7 @@ def _texts(entry: Entry) -> Iterator[str]:
     if isinstance(entry, Assume):
         return
     if entry.source is not None:
-        yield entry.source.field if own(entry.rule) and entry.source.field else shown_source(entry.source)
+        yield entry.source.field if is_own_rule(entry.rule) and entry.source.field else shown_source(entry.source)
     from kubectl_kres.provenance.rules import RULES
 
     field = entry.source.field.rpartition("[")[0].rpartition(".")[2] if entry.source is not None else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.text.line import Line, Tone, clipped, placed, row, size, toned, wrapped
-from kubectl_kres.render.text.steps import own, shown_source, step_lines
+from kubectl_kres.render.text.steps import shown_source, step_lines
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, QuotaCost, ResourceValue
 
 _ROLE = {"container": "container", "init": "init container", "sidecar": "sidecar", "pod": "pod level"}
@@ -57,7 +58,7 @@ class _Table:
     def lines(self, value: ResourceValue) -> Iterator[Line]:
         tone: Tone = "warn" if value.note or value.alternatives else "" if value.written != value.value else "quiet"
         shown = f"  {row(_cells(value, live=self.live), self.widths)}  "
-        source = "" if own(value.rule) or (self.steps and value.steps) else shown_source(value.source)
+        source = "" if is_own_rule(value.rule) or (self.steps and value.steps) else shown_source(value.source)
         # Rule and source stand behind the values as far as there is room, else below.
         room = self.width - self.label - 2 - size(shown)
         beside = size(f"{value.rule}  {source}".rstrip()) <= room, len(value.rule) <= room

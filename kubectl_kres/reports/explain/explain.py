@@ -47,7 +47,6 @@ from kubectl_kres.reports.pod.needs import needs, node_needs
 from kubectl_kres.reports.pod.pod_claims import added, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
-from kubectl_kres.reports.remedies import search
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.words import NOTHING, told
 from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
@@ -344,6 +343,7 @@ def _advice(
             return Advice(ways)
         texts = sentences_of(store, subject, analysis)
         return Advice(told(texts), "" if texts else NOTHING)
+    from kubectl_kres.reports.remedies import search
     from kubectl_kres.reports.remedies.typos import meant
 
     blind = any(unseen.required for unseen in unseen)

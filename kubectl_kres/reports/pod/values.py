@@ -9,7 +9,7 @@ from typing import Any
 from kubectl_kres.admission.base.draft import SIDES, Draft, Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.model.meta import ManagedFields, ManagedMetadata
 from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.model.raw import Raw
@@ -17,7 +17,6 @@ from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue
-from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -136,8 +135,13 @@ class ValueTable:
             result = self.store.get(source.kind, source.name, source.namespace)
             metadata = result.metadata if result is not None else None
             managed = metadata.managed_fields if isinstance(metadata, ManagedMetadata) else None
-            self._edits[key] = last_edit(managed, source.field, self._names_at_start)
+            self._edits[key] = self._last_edit(managed, source.field) if managed else None
         return self._edits[key]
+
+    def _last_edit(self, managed: Sequence[ManagedFields], path: str) -> LastEdit | None:
+        from kubectl_kres.reports.common.last_editor import last_edit
+
+        return last_edit(managed, path, self._names_at_start)
 
     @cached_property
     def _names_at_start(self) -> dict[str, str]:

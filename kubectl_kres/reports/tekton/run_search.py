@@ -50,11 +50,11 @@ from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
 from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.remedies.words import composed, raises
 from kubectl_kres.reports.tekton.run_objects import existing_claims
-from kubectl_kres.reports.tekton.run_values import RunCase, RunField
 from kubectl_kres.reports.tekton.ways.admitted_remedies import admitted_remedies
 from kubectl_kres.reports.tekton.ways.changed_policies import with_lists
 from kubectl_kres.reports.tekton.ways.claim_remedies import claim_remedies
 from kubectl_kres.reports.tekton.ways.container_defaults import default_edits, entry_edit, resources_of, tried
+from kubectl_kres.reports.tekton.ways.run_values import RunCase, RunField
 from kubectl_kres.reports.tekton.ways.security_remedies import security_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap

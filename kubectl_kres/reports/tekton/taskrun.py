@@ -23,8 +23,8 @@ from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.tekton.run_containers import killed_containers, outweighed
 from kubectl_kres.reports.tekton.run_facts import held_back, pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.run_objects import existing_claims
-from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.system import run_behind
+from kubectl_kres.reports.tekton.ways.run_values import RunCase
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -23,7 +23,7 @@ NEWEST: TektonVersion = (1, 16, 0)
 Rule = Literal["affinity-flag", "claims-retried", "runs-held", "built-in-values", "security-context-default"]
 
 
-class VersionChange(Struct, frozen=True):
+class TektonChange(Struct, frozen=True):
     """``since``: the first version with it; ``until``: the first one without it again; None: it is still there.
 
     ``rule``: its name where the rules follow it, so that nothing is left to remark. ``before``: what older versions do,
@@ -37,25 +37,25 @@ class VersionChange(Struct, frozen=True):
 
 
 #: In the order of versions. Source: the history of tektoncd/pipeline, first tag that contains each change.
-CHANGES: tuple[VersionChange, ...] = (
-    VersionChange((0, 53, 0), before="resources of a whole Task need enable-api-fields alpha"),
-    VersionChange((0, 56, 0), before="config-defaults gives containers nothing"),
-    VersionChange(
+CHANGES: tuple[TektonChange, ...] = (
+    TektonChange((0, 53, 0), before="resources of a whole Task need enable-api-fields alpha"),
+    TektonChange((0, 56, 0), before="config-defaults gives containers nothing"),
+    TektonChange(
         (0, 62, 0),
         before="values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
     ),
-    VersionChange((0, 63, 0), before="config-defaults comes after the LimitRange"),
-    VersionChange((0, 68, 0), before="resources of a whole Task are divided into thousandths of a byte"),
+    TektonChange((0, 63, 0), before="config-defaults comes after the LimitRange"),
+    TektonChange((0, 68, 0), before="resources of a whole Task are divided into thousandths of a byte"),
     # config/feature_flags.go: disable-affinity-assistant is not read any more.
-    VersionChange((1, 0, 0), "affinity-flag"),
+    TektonChange((1, 0, 0), "affinity-flag"),
     # reconciler/volumeclaim/pvchandler.go isRetryableError.
-    VersionChange((1, 4, 0), "claims-retried"),
+    TektonChange((1, 4, 0), "claims-retried"),
     # apis/pipeline/v1/taskrun_types.go TaskRunSpecStatusPending.
-    VersionChange((1, 11, 0), "runs-held"),
+    TektonChange((1, 11, 0), "runs-held"),
     # pkg/pod/pod.go: requests and limits of the containers that Tekton adds.
-    VersionChange((1, 13, 0), "built-in-values", until=(1, 13, 1)),
+    TektonChange((1, 13, 0), "built-in-values", until=(1, 13, 1)),
     # apis/config/feature_flags.go DefaultSetSecurityContext.
-    VersionChange((1, 16, 0), "security-context-default"),
+    TektonChange((1, 16, 0), "security-context-default"),
 )
 
 _BY_RULE = {change.rule: change for change in CHANGES if change.rule is not None}

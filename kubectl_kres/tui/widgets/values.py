@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from kubectl_kres.provenance.journal import Check, Source
+from kubectl_kres.provenance.journal import Check, Source, is_own_rule
 from kubectl_kres.render.text.line import Tone
-from kubectl_kres.render.text.steps import own
 from kubectl_kres.render.text.values import title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.table.columns import Column
@@ -85,7 +84,7 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
             f"{value.resource} {value.side[:-1]}",
             shown,
             _by(value.rule, value.source) if not value.note else "differs",
-            value.source.name if value.source is not None and not own(value.rule) else "",
+            value.source.name if value.source is not None and not is_own_rule(value.rule) else "",
             tone,
             value,
             value.source,
@@ -96,7 +95,7 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
 
 def _by(rule: str, source: Source | None) -> str:
     """Who set it: the kind of an object, or the rule where it looks at nothing but the manifest."""
-    return rule.rpartition("/")[2] if source is None or own(rule) else source.kind
+    return rule.rpartition("/")[2] if source is None or is_own_rule(rule) else source.kind
 
 
 def columns(folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:

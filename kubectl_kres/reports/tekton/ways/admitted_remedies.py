@@ -13,9 +13,9 @@ from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy, SetBound
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system_parts import KilledContainer, TektonPart
 from kubectl_kres.reports.remedies.words import composed
-from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.ways.config_edits import entries_edit
 from kubectl_kres.reports.tekton.ways.container_defaults import entry_edit, tried
+from kubectl_kres.reports.tekton.ways.run_values import RunCase
 from kubectl_kres.store.store import Store
 
 #: What Tekton 1.13.0 requests, without its limit of cpu.

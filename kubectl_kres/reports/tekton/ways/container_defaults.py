@@ -19,9 +19,9 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.remedy import Edit, SetBound, SetConfig
 from kubectl_kres.reports.remedies.pods import findings_of
 from kubectl_kres.reports.remedies.shape import resource_of, units
-from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.ways.changed_policies import changed_policies
 from kubectl_kres.reports.tekton.ways.config_edits import EntryValues, entries_edit
+from kubectl_kres.reports.tekton.ways.run_values import RunCase
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap
 from kubectl_kres.tekton.base.variables import variables_of

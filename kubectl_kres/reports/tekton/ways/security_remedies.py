@@ -12,8 +12,8 @@ from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.words import composed, listed
-from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.ways.config_edits import flag_edit
+from kubectl_kres.reports.tekton.ways.run_values import RunCase
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.config import flags_of, merged
 from kubectl_kres.tekton.controller.pod_security import SecuredPod, secured_pod, violations
