@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
@@ -14,7 +15,7 @@ from kubectl_kres.render.text.times import since
 from kubectl_kres.render.text.values import CELL, answer, cost_lines, orders, tables, title
 from kubectl_kres.render.verdict.cause import figures
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
-from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, labelled, remedy_lines
+from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.tekton.taskrun import time_text
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
-from kubectl_kres.render.verdict.remedy import do_lines, labelled, remedy_lines
+from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import beside, said, short
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
@@ -111,7 +112,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
             yield from _in_full(task, width, steps=True)
     yield from fact_lines(pipeline_explanation.facts, width)
     yield from remarks(
-        (("warn", "or: ", pipeline_explanation.verdict.others),),
+        (("warn", "or", pipeline_explanation.verdict.others),),
         pipeline_explanation.assumptions,
         pipeline_explanation.unseen,
         width,

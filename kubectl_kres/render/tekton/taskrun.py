@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.provenance.problem import Problem, TooMuch
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.render.verdict.remedy import labelled
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed, TektonPart, Waiting
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.labels import LABEL
 from kubectl_kres.render.text.line import Line, Tone, draw
-from kubectl_kres.render.verdict.remedy import LABEL
 from kubectl_kres.reports.common.remedy import Remedy
 
 #: Lines of an answer at most.
