@@ -15,8 +15,8 @@ from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system_parts import Deed
 
-#: What may be done to a claim, as it is said of the claim.
-PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}
+#: What one may do to a claim, as people say it.
+VERBS = {"change": "edit", "delete": "delete", "release": "release"}
 _LABEL, _CELL = 32, 20
 #: Claims that are named where many get in or wait.
 _NAMED = 5
@@ -43,7 +43,7 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
         f": {report.subject.full}{pool}: {because}",
         remedy=first.text if first is not None else nothing_helps(report) if report.waits else "",
         run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
-        other=f"{others[0].text}{f' (and {len(others) - 1} more)' * (len(others) > 1)}" if others else "",
+        other=others[0].text if others else "",
         next=more,
     )
 
@@ -232,12 +232,12 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
 
 
 def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
-    """Whether it may be changed, deleted, released."""
+    """Yield whether one can edit, delete, release it."""
     if not permissions:
         return
     yield [("", "")]
     for item in permissions:
         word, tone = ("yes", "") if item.allowed else ("no", "warn")
-        label = f"may be {PARTICIPLES[item.verb]}: "
-        text = f"{word}{f', {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
+        label = f"can {VERBS[item.verb]}: "
+        text = f"{word}{f'; {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
         yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))

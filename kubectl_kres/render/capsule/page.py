@@ -50,10 +50,10 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
         yield from _way_lines(report, source, width)
     else:
         yield from labelled("asks", asks_words(report.asks), width)
-    if report.quota is not None and report.quota.lines:
+    if report.quota is not None and report.quota.lines and not report.waits:
         used = [_quota_text(line) for line in report.quota.lines[:_RESOURCES]]
         yield from labelled("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
-    if report.message and report.message != "reconciled":
+    if report.message and report.message != "reconciled" and not (report.waits and report.amounts):
         yield from labelled("server", report.message, width, tone="quiet")
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
     yield from more_line(["the quota with its sums, what may be done to the claim"], width)

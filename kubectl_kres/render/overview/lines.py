@@ -93,7 +93,7 @@ def problem_said(problem: Problem, now: str) -> str:
     if problem.reason:
         texts.append(problem.reason)
     if ago := since(problem.since, now):
-        texts.append(f"for {ago}")
+        texts.append(f"since {ago}")
     return "; ".join(texts)
 
 

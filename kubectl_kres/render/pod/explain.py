@@ -119,7 +119,7 @@ def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Itera
     if explanation.remedies or explanation.note:
         yield [("", "")]
     yield from remedy_lines(explanation.remedies, _note(explanation), width)
-    yield from _then(explanation, width)
+    yield from _then(explanation, width, now)
 
 
 def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -137,12 +137,12 @@ def _note(explanation: Explanation) -> str:
     return f"{NOTHING} as far as seen" if blind else explanation.note
 
 
-def _then(explanation: Explanation, width: int) -> Iterator[Line]:
+def _then(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """What goes on after a remedy, or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
         yield from labelled("then", BACK_OFF, width, tone="quiet")
     for system in systems():
-        yield from system.outcome_lines(explanation, width)
+        yield from system.outcome_lines(explanation, width, now)
 
 
 def _first(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:

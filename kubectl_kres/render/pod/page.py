@@ -18,15 +18,14 @@ from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
-    QuotaCost,
     ResourceValue,
     Total,
     gist,
     merge_facts,
 )
 
-#: Values that are shown; the rest is counted.
-_VALUES = 6
+#: Values that are shown; the rest is counted. Fewer of a pod that is refused: its fixes are the answer.
+_VALUES, _VALUES_REFUSED = 6, 2
 #: Widest column of values and of their names.
 _CELL, _NAME = 20, 36
 #: Cells of an event's text.
@@ -52,7 +51,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     yield [("", "")]
     yield from _value_lines(explanation, width)
     yield from _pod_line(explanation, width)
-    yield from _quota_line(explanation.quotas, width)
+    yield from _quota_line(explanation, width)
     yield from _server_lines(explanation, now, width)
     yield from _remarks(explanation, now, width)
     yield from labelled("more", f"--all: {_more(explanation)}", width, tone="quiet")
@@ -66,6 +65,7 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         for value in container.values
         if value.value != value.written or value.alternatives or value.note
     ]
+    most = _VALUES if explanation.verdict.allowed is not False else _VALUES_REFUSED
     notes = [container.note for container in explanation.containers if container.note]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
@@ -74,9 +74,10 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
         rows.sort(key=lambda row: sources.index(_source(row.value)))
-        yield from _rows(rows[:_VALUES], width, live=explanation.live)
-    if len(rows) > _VALUES:
-        yield [("quiet", f"  and {len(rows) - _VALUES} more values that admission sets")]
+        yield from _rows(rows[:most], width, live=explanation.live)
+    if len(rows) > most:
+        count = len(rows) - most
+        yield [("quiet", f"  and {count} more value{'s' * (count != 1)} that admission sets")]
     for note in notes:
         yield from toned("warn", wrapped(note, width, first="  ", rest="  "))
 
@@ -146,9 +147,11 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
         yield f"{resource} {clipped(request.value, _CELL) if request is not None else '-'} / {bound}"
 
 
-def _quota_line(costs: Sequence[QuotaCost], width: int) -> Iterator[Line]:
-    """How many more such pods each quota has room for."""
-    texts = [f"{cost.quota}: {_room(cost.fits)}" for cost in costs if cost.fits is not None]
+def _quota_line(explanation: Explanation, width: int) -> Iterator[Line]:
+    """How many more such pods each quota has room for, but for those that the cause names."""
+    named = {finding.source.name for finding in explanation.verdict.findings if finding.source is not None}
+    costs = [cost for cost in explanation.quotas if cost.fits is not None and (cost.fits or cost.quota not in named)]
+    texts = [f"{cost.quota}: {_room(cost.fits or 0)}" for cost in costs]
     if texts:
         yield from labelled("quotas", "; ".join(texts), width)
 

@@ -103,7 +103,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
     if pipeline_explanation.tasks:
         head += f": {count} task{'s' * (count != 1)}{f', then {last} in finally' if last else ''}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
-    yield from _tasks(pipeline_explanation.tasks, width)
+    yield from task_lines(pipeline_explanation.tasks, width)
     yield from _at_once(pipeline_explanation, width)
     yield from _claims(pipeline_explanation.claims, width)
     yield from _assistants(pipeline_explanation, width)
@@ -199,7 +199,8 @@ def _tight(pipeline_explanation: PipelineExplanation) -> str:
     return f", but not all at once: {', '.join(names)}" if names else ""
 
 
-def _tasks(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
+def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
+    """Yield an empty line and a table of the tasks; nothing without tasks."""
     if not tasks:
         return
     rows = [[clipped(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
@@ -248,23 +249,23 @@ def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
     for quota, group in groups.items():
         yield [("", "")]
         yield from _group(quota, group, width)
-        for text in _too_much([at_once for at_once in group if at_once.exceeded]):
+        for text in too_much_texts([at_once for at_once in group if at_once.exceeded]):
             yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
     unknown = [task.name for task in pipeline_explanation.tasks if task.gap is not None and not task.state]
     if unknown and pipeline_explanation.at_once:
         yield from toned("warn", wrapped(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  "))
 
 
-def _too_much(group: Sequence[AtOnce]) -> Iterator[str]:
-    """What comes of it: a pod waits, a TaskRun is not even made."""
+def too_much_texts(group: Sequence[AtOnce]) -> Iterator[str]:
+    """Yield what comes of what exceeds a quota: a pod waits, a TaskRun is not even made. Nothing of nothing."""
     pods = [at_once for at_once in group if at_once.resource != RUNS]
     if pods:
         helped = any(pod.assistants for pod in pods)
         race = helped or any(len(pod.tasks) > 1 for pod in pods)
         first = "; which pod is first, a task's or an affinity assistant's, is a race" if helped else _RACE * race
-        yield f"what does not fit waits, tried again every minute{first}"
+        yield f"what does not fit waits, and Tekton retries every 60s{first}"
     if len(pods) < len(group):
-        yield "a TaskRun too many is refused and tried again and again; the PipelineRun says nothing of it"
+        yield "a TaskRun too many is refused and retried without end; the PipelineRun says nothing of it"
 
 
 def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:

@@ -60,13 +60,12 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     if not remedies:
         return brief
     first, *others = remedies
-    more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
     ask = next((remedy.ask for remedy in remedies if remedy.ask), "")
     return brief._replace(
         remedy=first.text,
         run=" && ".join(first.commands),
         how=first.why,
-        other=f"{others[0].text}{more}" if others else "",
+        other=others[0].text if others else "",
         next=ask or brief.next,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
@@ -13,6 +14,8 @@ from kubectl_kres.reports.rollout.room import short_by
 _MOST = 2
 #: Cells of a sentence that is not ours.
 _LONGEST = 160
+#: How the server says the ratio that it found.
+_RATIO = re.compile(r"provided ratio is ([0-9.]+)")
 _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
 
 
@@ -65,7 +68,11 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
             return f"{value} has no {side}, which the {bound} {finding.limit} of {_object(finding)} asks for"
         return f"{value} {finding.asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
     if finding.rule == "limitrange/ratio":
-        return f"limit to request of {value} is above the max ratio {finding.limit} of {_object(finding)}"
+        resource, _, holder = value.partition(" of ")
+        who = f" of {holder}" if holder else ""
+        ratio = _RATIO.search(finding.text)
+        times = f"{float(ratio[1]):g}x" if ratio else "more than allowed"
+        return f"{resource} limit{who} is {times} its request; {_object(finding)} allows {finding.limit}x"
     if finding.rule == "validation/request-over-limit" and finding.limit:
         asked = f" {finding.asked}" if finding.asked else ""
         return f"{value}{asked} is above its limit {finding.limit}"
