@@ -192,7 +192,9 @@ def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
 
 def _more(explanation: Explanation) -> str:
     """What only the whole answer shows."""
+    rules = list(dict.fromkeys(finding.rule for finding in explanation.verdict.findings))
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
+    parts += [f"rule {rule} (docs/rules.md)" for rule in rules[:_FACTS]]
     return ", ".join(["what set every value", *parts])

@@ -14,6 +14,8 @@ from kubectl_kres.reports.rollout.room import short_by
 _MOST = 2
 #: Cells of a sentence that is not ours.
 _LONGEST = 160
+#: How the server says the level that a pod breaks.
+_LEVEL = re.compile(r'PodSecurity "([a-z]+):')
 #: How the server says the ratio that it found.
 _RATIO = re.compile(r"provided ratio is ([0-9.]+)")
 _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
@@ -46,6 +48,11 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
             group.setdefault(_object(finding), []).append(finding)
     told: set[str] = set()
     for finding in findings:
+        if finding.rule == "pod-security/violated":
+            if finding.text not in told:
+                yield _level_text(finding, sum(other.text == finding.text for other in findings))
+            told.add(finding.text)
+            continue
         of = _object(finding)
         if finding.rule == "quota/exceeded":
             if of not in told:
@@ -58,6 +65,14 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
             yield _other(finding, names)
             continue
         told.add(of)
+
+
+def _level_text(finding: Finding, count: int) -> str:
+    """Return how many settings the Pod Security level of a namespace wants."""
+    level = _LEVEL.search(finding.text)
+    name = f' "{level[1]}"' if level else ""
+    space = f" of namespace {finding.source.name}" if finding.source is not None else ""
+    return f"Pod Security{name}{space} wants {count} setting{'s' * (count != 1)}"
 
 
 def _other(finding: Finding, names: Mapping[str, str]) -> str:
