@@ -184,8 +184,12 @@ def _often(fact: Fact, now: str) -> str:
 
 def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     """Other answers, warnings, what could not be read; assumptions and edits as far as there are few."""
+    message = message_of(explanation.verdict)
     for tone, label, texts in remark_groups(explanation, now=now):
         kept = texts if label in _WHOLE else texts[:_FACTS]
+        if label == "warning":
+            # The server warns of a template in the words in which it refuses its pods.
+            kept = tuple(text for text in kept if text.partition(": ")[2] not in message)
         for text in kept:
             yield from labelled(label, text, width, tone=tone)
 

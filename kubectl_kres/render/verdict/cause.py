@@ -49,9 +49,9 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
     told: set[str] = set()
     for finding in findings:
         if finding.rule == "pod-security/violated":
-            if finding.text not in told:
-                yield _level_text(finding, sum(other.text == finding.text for other in findings))
-            told.add(finding.text)
+            if finding.rule not in told:
+                yield _level_text([other for other in findings if other.rule == finding.rule])
+            told.add(finding.rule)
             continue
         of = _object(finding)
         if finding.rule == "quota/exceeded":
@@ -67,12 +67,12 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         told.add(of)
 
 
-def _level_text(finding: Finding, count: int) -> str:
-    """Return how many settings the Pod Security level of a namespace wants."""
-    level = _LEVEL.search(finding.text)
+def _level_text(findings: Sequence[Finding]) -> str:
+    """Return how many settings the Pod Security level of a namespace wants; the first finding has the sentence."""
+    level, source = _LEVEL.search(findings[0].text), findings[0].source
     name = f' "{level[1]}"' if level else ""
-    space = f" of namespace {finding.source.name}" if finding.source is not None else ""
-    return f"Pod Security{name}{space} wants {count} setting{'s' * (count != 1)}"
+    space = f" of namespace {source.name}" if source is not None else ""
+    return f"Pod Security{name}{space} wants {len(findings)} setting{'s' * (len(findings) != 1)}"
 
 
 def _other(finding: Finding, names: Mapping[str, str]) -> str:
