@@ -46,7 +46,7 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
         text = f"place {place.place} of {place.of} in the {kind}{ahead}"
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
     yield [("", "")]
-    if report.waits:
+    if report.waits or report.ways:
         yield from _way_lines(report, source, width)
     else:
         yield from labelled("asks", asks_words(report.asks), width)
@@ -67,7 +67,7 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     if len(report.ways) > _WAYS:
         yield from labelled("", f"{len(report.ways) - _WAYS} more with --all", width, tone="quiet")
     if not report.ways:
-        yield from labelled("fix", nothing_helps(report), width, tone="warn")
+        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
     pool = report.pool or report.wanted_pool
     if pool:
         command = f"kubectl kres pools {pool} {source}".strip()

@@ -100,7 +100,7 @@ def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
         yield [(tone, f"{line}  {source}" if beside else line)]
         if source and last and not beside:
             yield from toned("quiet", wrapped(f"from {source}", width, first="      ", rest="        "))
-        if value.note:
+        if value.note and (at + 1 == len(rows) or rows[at + 1].value.note != value.note):
             yield from toned("warn", wrapped(f"live differs: {value.note}", width, first="      ", rest="        "))
 
 
@@ -124,7 +124,9 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.qos is not None:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
         seen = PARTLY if blind(explanation.unseen) else ""
-        parts.append(f"QoS {explanation.qos.name}{other}{seen}: {explanation.qos.because}")
+        # Of a pod that is refused the reason of its class is no answer to anything.
+        because = f": {explanation.qos.because}" if explanation.verdict.allowed is not False else ""
+        parts.append(f"QoS {explanation.qos.name}{other}{seen}{because}")
     if parts:
         yield from labelled("pod", "; ".join(parts), width)
     if explanation.live_qos and explanation.qos is not None and explanation.live_qos != explanation.qos.name:
@@ -165,7 +167,7 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     verdict = explanation.verdict
     message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
-    same = [fact for fact in facts if gist(fact.text) == gist(message)]
+    same = [fact for fact in facts if _said(fact.text) == _said(message)]
     if message:
         yield from labelled("server", f"{message}{_often(same[0], now) if same else ''}", width, tone="quiet")
     state = explanation.run_state
@@ -174,6 +176,11 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
         yield from labelled(
             "seen", f"{fact.reason}: {clipped(fact.text, _FACT)}{_often(fact, now)}", width, tone="quiet"
         )
+
+
+def _said(text: str) -> str:
+    """Return what a sentence of the server says but for what was used then, which changes from try to try."""
+    return gist(text).partition(", used: ")[0]
 
 
 def _often(fact: Fact, now: str) -> str:
@@ -200,5 +207,6 @@ def _more(explanation: Explanation) -> str:
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
-    parts += [f"rule {rule} (docs/rules.md)" for rule in rules[:_FACTS]]
+    if rules:
+        parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])} (docs/rules.md)")
     return ", ".join(["what set every value", *parts])
