@@ -56,7 +56,9 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
     if report.message and report.message != "reconciled" and not (report.waits and report.amounts):
         yield from labelled("server", report.message, width, tone="quiet")
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
-    yield from more_line(["the quota with its sums, what may be done to the claim"], width)
+    more = len(report.ways) - _WAYS
+    others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
+    yield from more_line([*others, "the quota with its sums", "whether one can edit or delete it"], width)
 
 
 def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
@@ -64,8 +66,6 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     for number, way in enumerate(report.ways[:_WAYS], 1):
         label = f"fix {number}" if len(report.ways) > 1 else "fix"
         yield from way_lines(report, way, f"{label:<{LABEL}}", width)
-    if len(report.ways) > _WAYS:
-        yield from labelled("", f"{len(report.ways) - _WAYS} more with --all", width, tone="quiet")
     if not report.ways:
         yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
     pool = report.pool or report.wanted_pool

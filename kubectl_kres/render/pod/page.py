@@ -24,8 +24,8 @@ from kubectl_kres.reports.common.explanation import (
     merge_facts,
 )
 
-#: Values that are shown; the rest is counted. Fewer of a pod that is refused: its fixes are the answer.
-_VALUES, _VALUES_REFUSED = 6, 2
+#: Values that are shown; the rest is counted. Fewer where each has a remark, and where fixes are the answer.
+_VALUES, _VALUES_LIVE, _VALUES_REFUSED = 6, 4, 2
 #: Widest column of values and of their names.
 _CELL, _NAME = 20, 36
 #: Cells of an event's text.
@@ -65,7 +65,8 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         for value in container.values
         if value.value != value.written or value.alternatives or value.note
     ]
-    most = _VALUES if explanation.verdict.allowed is not False else _VALUES_REFUSED
+    most = _VALUES_LIVE if explanation.live else _VALUES
+    most = most if explanation.verdict.allowed is not False else _VALUES_REFUSED
     notes = [container.note for container in explanation.containers if container.note]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
@@ -209,4 +210,4 @@ def _more(explanation: Explanation) -> str:
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
     if rules:
         parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])} (docs/rules.md)")
-    return ", ".join(["what set every value", *parts])
+    return ", ".join(["every value", *parts])
