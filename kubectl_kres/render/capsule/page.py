@@ -58,11 +58,11 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
     more = len(report.ways) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
-    yield from more_line([*others, "the quota with its sums", "whether one can edit or delete it"], width)
+    yield from more_line([*others, "the sums of the quota", "can one edit or delete it"], width)
 
 
 def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
-    """Yield what would let it in, who holds the pool, and the figures of what is short."""
+    """Yield what would unblock it, who holds the pool, and the figures of what is short."""
     for number, way in enumerate(report.ways[:_WAYS], 1):
         label = f"fix {number}" if len(report.ways) > 1 else "fix"
         yield from way_lines(report, way, f"{label:<{LABEL}}", width)

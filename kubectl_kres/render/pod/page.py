@@ -209,5 +209,5 @@ def _more(explanation: Explanation) -> str:
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
     if rules:
-        parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])} (docs/rules.md)")
+        parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])}: docs/rules.md")
     return ", ".join(["every value", *parts])
