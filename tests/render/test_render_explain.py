@@ -98,7 +98,7 @@ set by   pod-level/request-from-containers Pod/mesh sum of the containers'
     1. 400m by pod-level/request-from-containers
         sum of the containers' requests[cpu]
         With pod-level limits, from 1.37 on with any pod-level value, a missing
-        pod-level request is the sum of the containers' requests.
+        request is the containers' sum.
 """,
         ),
     ],
