@@ -42,6 +42,8 @@ GROUPS = {
 HEAD = """\
 # Rules
 
+**What does the code of a rule mean, and where does it come from?**
+
 Every value, check, figure and assumption of `kubectl kres` names the rule behind it. The codes are stable: what a
 runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton or Capsule
 where they begin so.

@@ -17,6 +17,8 @@ PAGE = ROOT / "docs" / "versions.md"
 HEAD = """\
 # Kubernetes versions
 
+**What did each version of Kubernetes change in the answers?**
+
 What each version changed in what is computed here, the newest first. A feature gate stands where its state changes: it
 exists, is on by default, can no longer be switched off, or is removed. `releasing.md` says how a version is added.
 

@@ -161,7 +161,7 @@ def test_the_queue_shows_who_blocks_who_follows_and_what_a_remedy_changes():
     assert re.fullmatch(r"  requests\.cpu  \.+\|1+\|2+\|3+\| 4 free", said[1])
     assert said[2] == "  1 train/sweep asks for requests.cpu 8; short by requests.cpu 4"
     assert said[3].startswith("  2 books/alice asks for requests.cpu 1; blocked by an earlier")
-    assert said[-1] == "DO release train/nightly: 1, 2 get in, 3 waits"
+    assert said[-1] == "fix  release train/nightly: 1, 2 get in, 3 waits"
 
 
 def test_a_pool_that_nobody_waits_for_has_no_queue_to_draw():

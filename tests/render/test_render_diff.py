@@ -124,7 +124,7 @@ def test_equal_texts_at_other_places_are_not_the_same_line():
 def test_a_refusal_is_told_first():
     text = list(lines(of({"limits": {"cpu": "1"}, "requests": {"cpu": "2"}})))
     assert text[0].startswith('# refused: ns/Pod/p: Pod "p" is invalid: ')
-    assert text[1].startswith("# remedy: set requests.cpu of container app to 1")
+    assert text[1].startswith("# fix: set requests.cpu of container app to 1")
 
 
 def test_colours_are_by_sign():

@@ -78,8 +78,6 @@ def explain(draft: Draft, brought: str = "") -> QoS:
     culprits = tuple(culprit for slot in slots for culprit in _short_of_guaranteed(slot))
     texts = [text for _, text in culprits]
     because = texts[0] if texts else "requests and limits differ in sum"
-    if len(texts) > 1:
-        because += f" (and {len(texts) - 1} more)"
     return QoS(name, because, tuple(path for path, _ in culprits))
 
 

@@ -18,6 +18,7 @@ from kubectl_kres.cli.args.options import (
     SIZED,
     WAITING,
     WATCHING,
+    WHOLE,
     Options,
 )
 from kubectl_kres.cli.args.repeat_flags import same_source
@@ -74,7 +75,7 @@ class ClaimsPage(Page):
         for subject, report in self._answers(making, prediction, turn, tally):
             gap = bool(self._reports)
             self._reports.append(report)
-            whole: Callable[[], Iterable[str]] = partial(self._lines, report, gap=gap)
+            whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, gap=gap)
             if self.options.output == "brief":
                 whole = self.brief(render_claim.claim_brief(report, self._more(report.subject)))
             yield Answered(subject, report, whole)
@@ -85,9 +86,14 @@ class ClaimsPage(Page):
         if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
             tally.note(f'There is no pool "{pool}".')
 
-    def _lines(self, report: ClaimReport, *, gap: bool) -> Iterator[str]:
+    def _lines(self, report: ClaimReport, *, now: str, gap: bool) -> Iterator[str]:
         yield from [""] * gap
-        yield from render_claim.lines(report, color=self.color, width=self.width)
+        if self.options.whole or self.options.output == "wide":
+            yield from render_claim.lines(report, color=self.color, width=self.width)
+            return
+        from kubectl_kres.render.capsule.page import claim_lines
+
+        yield from claim_lines(report, same_source(self.options), now=now, color=self.color, width=self.width)
 
     def _answers(
         self, making: Claims, prediction: Prediction, turn: AnswerTurn, tally: Tally
@@ -180,7 +186,7 @@ command = Command(
         kubectl kres claims --demo
         """,
     usage="[NAME...]",
-    flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(POOL, WAITING, SIZED, WHOLE, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "name"),
     completes="resourcepoolclaims",
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.repeat_flags import explaining
+from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.capsule.select_pools import CLAIM, POOL, claims, pools
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer
@@ -73,7 +73,7 @@ class ClaimOrPoolExplainer(Explainer):
         except KresError as error:
             tally.missed(error)
             return
-        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, many=turn.many)
+        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, now=turn.ask.now, many=turn.many)
         if self.page.options.output == "brief":
             more = explaining(self.page.options, subject.ref, subject.file)
             whole = self.page.brief(render.brief(result, more))
@@ -111,12 +111,21 @@ class ClaimOrPoolExplainer(Explainer):
         return self._last[1]
 
 
-def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, many: bool) -> Iterator[str]:
+def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, many: bool) -> Iterator[str]:
     steps, color, columns = page.options.steps, page.color, page.width
     if many and not steps:
         yield render.summary(value, color=color)
         return
-    if isinstance(value, ClaimExplanation):
+    if not (steps or page.options.whole or page.options.output == "wide"):
+        from kubectl_kres.render.capsule import page as short
+
+        plain = not speaks_unicode()
+        source = same_source(page.options)
+        if isinstance(value, ClaimExplanation):
+            yield from short.claim_lines(value.claim, source, now=now, color=color, width=columns)
+        else:
+            yield from short.pool_lines(value.pool, now=now, ascii_only=plain, color=color, width=columns)
+    elif isinstance(value, ClaimExplanation):
         yield from render.claim_lines(value, steps=steps, color=color, width=columns)
     else:
         plain = not speaks_unicode()

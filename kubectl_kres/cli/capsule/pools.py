@@ -17,6 +17,7 @@ from kubectl_kres.cli.args.options import (
     OUTPUT,
     SERVER,
     WATCHING,
+    WHOLE,
     Options,
 )
 from kubectl_kres.cli.args.repeat_flags import same_source
@@ -76,7 +77,7 @@ class PoolsPage(Page):
             report = self._report(scene, subject.ref.name, turn.ask)
             report = structs.replace(report, predicted=subject.ref in prediction.made)
             self._shown += 1
-            whole: Callable[[], Iterable[str]] = partial(self._lines, report, first=self._shown == 1)
+            whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, first=self._shown == 1)
             if self.options.output == "brief":
                 more = about("pools", report.subject, same_source(self.options), kind=False)
                 whole = self.brief(render.pool_brief(report, more))
@@ -102,11 +103,16 @@ class PoolsPage(Page):
         del tally
         yield from self._metrics
 
-    def _lines(self, report: PoolReport, *, first: bool) -> Iterator[str]:
+    def _lines(self, report: PoolReport, *, now: str, first: bool) -> Iterator[str]:
         if self.options.output == "metrics":
             return
         yield from [""] * (not first)
         whole, plain = self._whole, self._plain
+        if whole and not (self.options.whole or self.options.by or self.options.output == "wide"):
+            from kubectl_kres.render.capsule.page import pool_lines
+
+            yield from pool_lines(report, now=now, ascii_only=plain, color=self.color, width=self.width)
+            return
         yield from render.lines(report, whole=whole, ascii_only=plain, color=self.color, width=self.width)
 
 
@@ -155,7 +161,7 @@ command = Command(
         kubectl kres pools --demo
         """,
     usage="[NAME...]",
-    flags=(BY_VALUE, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(WHOLE, BY_VALUE, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "name", "metrics"),
     completes="resourcepools",
 )

@@ -22,8 +22,8 @@ _NAME = f"{COMPLETER}.cmd" if os.name == "nt" else COMPLETER
 _BATCH = f'@"%~dp0{PROGRAM}.exe" {COMPLETE} %*\r\n'
 
 _SHELL = """\
-kubectl asks it from version 1.26 on, if kubectl's own completion is set up in
-your shell: see kubectl completion --help."""
+Needs kubectl 1.26 or newer with its own completion set up in your shell: see
+kubectl completion --help."""
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -216,6 +216,11 @@ class ExplainPage(Page):
             tally.meets(word, yes, complete=result.complete)
 
     @property
+    def shows_all(self) -> bool:
+        """Whether all that is known is shown, not the short page."""
+        return self.options.whole or self.options.steps or self.options.output == "wide"
+
+    @property
     def _whole(self) -> bool:
         """Whether one object is shown with all that there is to say."""
         options = self.options
@@ -355,7 +360,15 @@ class ExplainPage(Page):
         gap = [""] * (self._blocks > 0)
         self._blocks = 1
         plain = not speaks_unicode()
-        whole = partial(drawn.lines, policy_explanation, ascii_only=plain, color=self.color, width=self.width)
+        whole: Callable[[], Iterable[str]] = partial(
+            drawn.lines, policy_explanation, ascii_only=plain, color=self.color, width=self.width
+        )
+        if not self.shows_all:
+            from kubectl_kres.render.quota.policy_page import page
+
+            whole = partial(
+                page, policy_explanation, now=turn.ask.now, ascii_only=plain, color=self.color, width=self.width
+            )
         return policy_explanation, Answered(subject, policy_explanation, lambda: [*gap, *whole()])
 
     def _conflicts(self, value: Any) -> bool:
@@ -375,7 +388,7 @@ class ExplainPage(Page):
             steps=options.steps,
             container=options.container,
             question=options.question,
-            whole=options.whole or options.output == "wide",
+            whole=self.shows_all,
             now=now,
             color=self.color,
             width=self.width,

@@ -167,7 +167,8 @@ class OfflineSource:
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
         where = f"of namespace {need.namespace}" if need.namespace else "of all namespaces"
-        return f"{self._path} does not hold the {need.kind} objects {where}{only}"
+        name = "the bundled example" if self._path == str(demo.path()) else self._path
+        return f"{name} does not hold the {need.kind} objects {where}{only}"
 
     def pages(self, need: Need) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""

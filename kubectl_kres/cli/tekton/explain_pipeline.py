@@ -51,7 +51,12 @@ class PipelineExplainer(Explainer):
             self.page.tabled = options.output in {"text", "wide"}
             yield Answered(subject, report, row=render.row_of(pipeline_explanation)), pipeline_explanation.verdict
         else:
-            yield Answered(subject, report, partial(_whole, self.page, pipeline_explanation, many=turn.many)), None
+            yield (
+                Answered(
+                    subject, report, partial(_whole, self.page, pipeline_explanation, now=turn.ask.now, many=turn.many)
+                ),
+                None,
+            )
         refused = is_negative(pipeline_explanation.verdict)
         tally.meets("admitted", not refused, complete=pipeline_explanation.complete)
         state = pipeline_explanation.run_state
@@ -62,8 +67,12 @@ class PipelineExplainer(Explainer):
         tally.answered(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
 
 
-def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, many: bool) -> list[str]:
+def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:
     options = page.options
+    if not (options.whole or options.steps or options.container or options.output == "wide"):
+        from kubectl_kres.render.tekton.page import page as short
+
+        return [*short(pipeline_explanation, now=now, color=page.color, width=page.width), *[""] * many]
     lines = render.lines(
         pipeline_explanation, steps=options.steps, task=options.container, color=page.color, width=page.width
     )

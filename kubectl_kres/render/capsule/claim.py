@@ -15,12 +15,13 @@ from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system_parts import Deed
 
-#: What may be done to a claim, as it is said of the claim.
-PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}
+#: What one may do to a claim, as people say it.
+VERBS = {"change": "edit", "delete": "delete", "release": "release"}
 _LABEL, _CELL = 32, 20
 #: Claims that are named where many get in or wait.
 _NAMED = 5
-#: What keeps pods from coming once there is room.
+#: Cells that stand before the commands of a way at least.
+_WAY = 7
 
 
 def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -42,7 +43,7 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
         f": {report.subject.full}{pool}: {because}",
         remedy=first.text if first is not None else nothing_helps(report) if report.waits else "",
         run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
-        other=f"{others[0].text}{f' (and {len(others) - 1} more)' * (len(others) > 1)}" if others else "",
+        other=others[0].text if others else "",
         next=more,
     )
 
@@ -56,8 +57,8 @@ def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
         yield from quota_lines(report.quota, width)
     yield from may_lines(report.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
-        ("warn", "Warning: ", report.notes),
-        ("quiet", "last changed: ", tuple(edited(report.edits))),
+        ("warn", "warning", report.notes),
+        ("quiet", "changed", tuple(edited(report.edits))),
     )
     yield from remarks(groups, (), report.unseen, width)
 
@@ -146,9 +147,10 @@ def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
 def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:
     """One of the ways: what to do, as something to type, and what becomes of the others."""
     yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
+    indent = " " * max(_WAY, len(lead))
     for deed in way.deeds:
-        yield from _deed(deed, width, named=len(way.deeds) > 1 or bool(deed.holds))
-    yield from _after(way, width, others=report.place is not None and report.place.of > 1)
+        yield from _deed(deed, width, indent, named=len(way.deeds) > 1 or bool(deed.holds))
+    yield from _after(way, width, indent, others=report.place is not None and report.place.of > 1)
 
 
 def nothing_helps(report: ClaimReport) -> str:
@@ -163,31 +165,31 @@ def nothing_helps(report: ClaimReport) -> str:
     return "no pool that serves its namespace has all that it asks for, and room for it"
 
 
-def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
+def _deed(deed: Deed, width: int, indent: str, *, named: bool) -> Iterator[Line]:
     if named:
         state = f", {deed.state}" if deed.state else ""
         holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
         what = "" if holds else "pool " if deed.subject.kind == "ResourcePool" else "claim "
         text = f"{what}{deed.subject.key}{state}{holds}"
-        yield from toned("", wrapped(text, width, first="       ", rest="         "))
+        yield from toned("", wrapped(text, width, first=indent, rest=f"{indent}  "))
     if deed.command:
-        yield [("", "       "), ("command", deed.command)]
+        yield [("", indent), ("command", deed.command)]
     if deed.follows:
-        yield from toned("quiet", wrapped(deed.follows, width, first="       ", rest="         "))
+        yield from toned("quiet", wrapped(deed.follows, width, first=indent, rest=f"{indent}  "))
 
 
-def _after(way: UnblockOption, width: int, *, others: bool) -> Iterator[Line]:
+def _after(way: UnblockOption, width: int, indent: str, *, others: bool) -> Iterator[Line]:
     parts = []
     if way.also:
-        parts.append(f"{_some(way.also, way.gained)} get{'s' * (len(way.also) == 1)} in, too")
+        parts.append(f"{_some(way.also, way.gained)} {'is' if len(way.also) == 1 else 'are'} then allocated too")
     if way.out:
         parts.append(f"{listed((ref.key for ref in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
     if way.waits:
         parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
     if parts:
-        yield from toned("quiet", wrapped(f"then {'; '.join(parts)}", width, first="       ", rest="         "))
+        yield from toned("quiet", wrapped("; ".join(parts), width, first=indent, rest=f"{indent}  "))
     elif way.replayed and others:
-        yield [("quiet", "       then nobody waits any more")]
+        yield [("quiet", f"{indent}then nobody waits any more")]
 
 
 def _some(refs: Sequence[ObjectRef], count: int) -> str:
@@ -230,12 +232,12 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
 
 
 def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
-    """Whether it may be changed, deleted, released."""
+    """Yield whether one can edit, delete, release it."""
     if not permissions:
         return
     yield [("", "")]
     for item in permissions:
         word, tone = ("yes", "") if item.allowed else ("no", "warn")
-        label = f"may be {PARTICIPLES[item.verb]}: "
-        text = f"{word}{f', {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
+        label = f"can {VERBS[item.verb]}: "
+        text = f"{word}{f'; {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
         yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))

@@ -9,6 +9,7 @@ from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.capsule.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.render.capsule.claims import TONES
 from kubectl_kres.render.capsule.pools import pool_brief, pool_lines, pool_word
+from kubectl_kres.render.text.labels import LABEL, labelled
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.verdict.brief import Brief
@@ -99,8 +100,8 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) 
     yield from ways_lines(claim, width, told=True)
     yield from may_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
-        ("warn", "Warning: ", claim.notes),
-        ("quiet", "last changed: ", tuple(edited(claim.edits))),
+        ("warn", "warning", claim.notes),
+        ("quiet", "changed", tuple(edited(claim.edits))),
     )
     yield from remarks(groups, (), claim.unseen, width)
 
@@ -109,15 +110,10 @@ def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]
     claim = claim_explanation.claim
     if not claim.ways and not claim.waits:
         return
-    label = "remedy: "
-    first, *rest = wrapped(
-        claim.ways[0].text if claim.ways else nothing_helps(claim), width, first=label, rest="        "
-    )
-    yield [("strong", label), ("", first[len(label) :])]
-    yield from toned("", rest)
+    yield from labelled("fix", claim.ways[0].text if claim.ways else nothing_helps(claim), width)
     for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
         # Something to type is not broken.
-        yield [("strong", f"        {command}")]
+        yield [("", " " * LABEL), ("command", command)]
 
 
 def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:

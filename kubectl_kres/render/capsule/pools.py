@@ -33,11 +33,11 @@ def lines(
 
 def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
-    yield from _head(report, width)
+    yield from head_lines(report, width)
     if report.glimpse:
         yield from _glimpse(report, width)
         return
-    yield from _uses(report.uses, ascii_only=ascii_only, width=width)
+    yield from uses_lines(report.uses, ascii_only=ascii_only, width=width)
     if whole:
         yield from _picture(report, ascii_only=ascii_only, width=width)
         if report.tree:
@@ -49,12 +49,10 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
     edits = tuple(edited(report.edits)) if whole else ()
     unseen = report.unseen if whole else ()
     if whole:
-        yield from remarks(
-            (("warn", "Warning: ", report.warnings), ("quiet", "last changed: ", edits)), (), unseen, width
-        )
+        yield from remarks((("warn", "warning", report.warnings), ("quiet", "changed", edits)), (), unseen, width)
     else:
         for text in report.warnings:
-            yield from toned("warn", wrapped(text, width, first="  Warning: ", rest="    "))
+            yield from toned("warn", wrapped(text, width, first="  warning  ", rest="    "))
 
 
 def pool_word(report: PoolReport) -> tuple[str, Tone]:
@@ -97,7 +95,8 @@ def _counts(report: PoolReport) -> str:
     return ", ".join(parts)
 
 
-def _head(report: PoolReport, width: int) -> Iterator[Line]:
+def head_lines(report: PoolReport, width: int) -> Iterator[Line]:
+    """Yield how many namespaces and claims it has, its options and what it counts."""
     tone: Tone = "bad" if report.ready is False else "strong"
     would = " would have" if report.predicted else ", as your namespaces show it:" if report.glimpse else ":"
     yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {_counts(report)}")]
@@ -122,7 +121,7 @@ def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
     yield from _holders(report, width)
     if report.queue:
         yield from _queue(report, width)
-    yield from remarks((("warn", "Warning: ", report.warnings),), (), report.unseen, width)
+    yield from remarks((("warn", "warning", report.warnings),), (), report.unseen, width)
 
 
 def _quota(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
@@ -141,7 +140,8 @@ def _quota(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
     yield from toned("", wrapped(text, width, first="  ", rest="    "))
 
 
-def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[Line]:
+def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """Yield a table with a bar for each resource."""
     if not uses:
         yield [("quiet", "  shares out nothing")]
         return
@@ -237,7 +237,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         lead = 3 + len(number)
         yield [("", first[:lead]), (TONES[queued.state], state), ("", first[lead + len(state) :])]
         yield from toned("", rest)
-        text = _lacks(queued)
+        text = lacks_text(queued)
         if text:
             indent = " " * lead
             yield from toned("quiet", wrapped(text, width, first=indent, rest=f"{indent}  "))
@@ -246,7 +246,8 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more: {command}")]
 
 
-def _lacks(queued: Queued) -> str:
+def lacks_text(queued: Queued) -> str:
+    """Return what a claim in the queue waits for; empty for nothing."""
     parts = [f"lacks {asks_words(queued.lacks)}"] if queued.lacks else []
     if queued.behind:
         parts.append(f"blocked by earlier claims for {', '.join(queued.behind)}")

@@ -81,7 +81,7 @@ def _all(sizing: Sizing, width: int) -> Iterator[Line]:
     for pool in sizing.pools:
         yield from _pool(pool, ref.namespace, ref.name, width)
     doubts = (sizing.doubt,) if sizing.doubt else ()
-    yield from remarks((("warn", "Warning: ", doubts),), (), sizing.unseen, width)
+    yield from remarks((("warn", "warning", doubts),), (), sizing.unseen, width)
 
 
 def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:

@@ -54,7 +54,9 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
         "ruleId": check_finding.code,
         "ruleIndex": _INDEX[check_finding.code],
         "level": check_finding.severity,
-        "message": {"text": plain(f"{check_finding.object.full}: {check_finding.message}; do: {check_finding.remedy}")},
+        "message": {
+            "text": plain(f"{check_finding.object.full}: {check_finding.message}; fix: {check_finding.remedy}")
+        },
         "locations": [_location(check_finding)],
         "partialFingerprints": {"kres/v1": key},
     }

@@ -12,6 +12,7 @@ from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 
 _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "warn", "note": "quiet"}
 _INDENT = "  "
+_BELOW = " " * 7
 
 
 def lines(
@@ -43,8 +44,7 @@ def brief(check_finding: CheckFinding) -> Brief:
         if check_finding.file
         else ""
     )
-    ours = [command for command in check_finding.commands if command.startswith("kubectl kres")]
-    theirs = [command for command in check_finding.commands if command not in ours]
+    ours, theirs = _commands(check_finding)
     return Brief(
         _TONES[check_finding.severity],
         f"{check_finding.severity} {check_finding.code}",
@@ -53,6 +53,12 @@ def brief(check_finding: CheckFinding) -> Brief:
         run=" && ".join(theirs),
         next=ours[0] if ours else "",
     )
+
+
+def _commands(check_finding: CheckFinding) -> tuple[list[str], list[str]]:
+    """Return the commands that ask more of us, and those that make the fix."""
+    ours = [command for command in check_finding.commands if command.startswith("kubectl kres")]
+    return ours, [command for command in check_finding.commands if command not in ours]
 
 
 def _remedy(check_finding: CheckFinding) -> str:
@@ -74,9 +80,12 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
         ("strong", f" {check_finding.object.full}"),
     ]
     yield from toned("", wrapped(check_finding.message, width, first=_INDENT, rest=_INDENT))
-    yield from toned("", wrapped(f"do: {_remedy(check_finding)}", width, first=_INDENT, rest=f"{_INDENT}    "))
-    for command in check_finding.commands:
-        yield [("", f"{_INDENT}    "), ("command", command)]
+    ours, theirs = _commands(check_finding)
+    yield from toned("", wrapped(_remedy(check_finding), width, first="  fix  ", rest=_BELOW))
+    for command in theirs:
+        yield [("", _BELOW), ("command", command)]
+    for command in ours:
+        yield [("", "  next "), ("command", command)]
     yield [("", "")]
 
 

@@ -93,7 +93,7 @@ def problem_said(problem: Problem, now: str) -> str:
     if problem.reason:
         texts.append(problem.reason)
     if ago := since(problem.since, now):
-        texts.append(f"for {ago}")
+        texts.append(f"since {ago}")
     return "; ".join(texts)
 
 
@@ -134,7 +134,7 @@ def lines(
 def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
     where = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
     yield [("strong", f"overview of {where}")]
-    yield from _areas(overview.areas, width, ascii_only=ascii_only)
+    yield from _areas(_shown(overview), width, ascii_only=ascii_only)
     if overview.problems:
         yield [("", "")]
         yield [("strong", "worst first")]
@@ -145,6 +145,10 @@ def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bo
         yield [("strong", "not visible")]
     for unseen in overview.unseen:
         yield from _unseen(unseen, width)
+    if overview.elsewhere:
+        yield [("", "")]
+        names = listed(f"{problem.subject} is {problem.state}" for problem in overview.elsewhere)
+        yield from toned("quiet", wrapped(f"of other namespaces: {names}", width, rest="  "))
     yield [("", "")]
     yield [("quiet", f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', _where(overview), flags)))}")]
 
@@ -168,6 +172,14 @@ def brief(overview: Overview, now: str, flags: str) -> Brief:
 
 def _where(overview: Overview) -> str:
     return f"-n {quote(overview.namespace)}" if overview.namespace else "-A"
+
+
+def _shown(overview: Overview) -> list[OverviewArea]:
+    """Return the areas; of one namespace those in which there is something, without the count of namespaces."""
+    if not overview.namespace:
+        return list(overview.areas)
+    shown = [area for area in overview.areas if area.kind != "Namespace" and (area.state or area.count != 0)]
+    return shown or list(overview.areas)
 
 
 def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> Iterator[Line]:

@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.cause import figures
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
-from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, labelled, remedy_lines
+from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
@@ -122,7 +123,7 @@ def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Itera
     if explanation.remedies or explanation.note:
         yield [("", "")]
     yield from remedy_lines(explanation.remedies, _note(explanation), width)
-    yield from _then(explanation, width)
+    yield from _then(explanation, width, now)
 
 
 def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -140,12 +141,12 @@ def _note(explanation: Explanation) -> str:
     return f"{NOTHING} as far as seen" if blind else explanation.note
 
 
-def _then(explanation: Explanation, width: int) -> Iterator[Line]:
+def _then(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
     """What goes on after a remedy, or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
         yield from labelled("then", BACK_OFF, width, tone="quiet")
     for system in systems():
-        yield from system.outcome_lines(explanation, width)
+        yield from system.outcome_lines(explanation, width, now)
 
 
 def _first(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:

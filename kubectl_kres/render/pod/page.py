@@ -11,22 +11,21 @@ from typing import NamedTuple
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines
 from kubectl_kres.render.text.columns import columns
+from kubectl_kres.render.text.labels import LABEL, labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, size, toned, wrapped
 from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
-from kubectl_kres.render.verdict.remedy import LABEL, labelled
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
-    QuotaCost,
     ResourceValue,
     Total,
     gist,
     merge_facts,
 )
 
-#: Values that are shown; the rest is counted.
-_VALUES = 6
+#: Values that are shown; the rest is counted. Fewer where each has a remark, and where fixes are the answer.
+_VALUES, _VALUES_LIVE, _VALUES_REFUSED = 6, 4, 2
 #: Widest column of values and of their names.
 _CELL, _NAME = 20, 36
 #: Cells of an event's text.
@@ -52,7 +51,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     yield [("", "")]
     yield from _value_lines(explanation, width)
     yield from _pod_line(explanation, width)
-    yield from _quota_line(explanation.quotas, width)
+    yield from _quota_line(explanation, width)
     yield from _server_lines(explanation, now, width)
     yield from _remarks(explanation, now, width)
     yield from labelled("more", f"--all: {_more(explanation)}", width, tone="quiet")
@@ -66,6 +65,8 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         for value in container.values
         if value.value != value.written or value.alternatives or value.note
     ]
+    most = _VALUES_LIVE if explanation.live else _VALUES
+    most = most if explanation.verdict.allowed is not False else _VALUES_REFUSED
     notes = [container.note for container in explanation.containers if container.note]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
@@ -74,9 +75,10 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
         rows.sort(key=lambda row: sources.index(_source(row.value)))
-        yield from _rows(rows[:_VALUES], width, live=explanation.live)
-    if len(rows) > _VALUES:
-        yield [("quiet", f"  and {len(rows) - _VALUES} more values that admission sets")]
+        yield from _rows(rows[:most], width, live=explanation.live)
+    if len(rows) > most:
+        count = len(rows) - most
+        yield [("quiet", f"  and {count} more value{'s' * (count != 1)} that admission sets")]
     for note in notes:
         yield from toned("warn", wrapped(note, width, first="  ", rest="  "))
 
@@ -99,7 +101,7 @@ def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
         yield [(tone, f"{line}  {source}" if beside else line)]
         if source and last and not beside:
             yield from toned("quiet", wrapped(f"from {source}", width, first="      ", rest="        "))
-        if value.note:
+        if value.note and (at + 1 == len(rows) or rows[at + 1].value.note != value.note):
             yield from toned("warn", wrapped(f"live differs: {value.note}", width, first="      ", rest="        "))
 
 
@@ -123,7 +125,9 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.qos is not None:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
         seen = PARTLY if blind(explanation.unseen) else ""
-        parts.append(f"QoS {explanation.qos.name}{other}{seen}: {explanation.qos.because}")
+        # Of a pod that is refused the reason of its class is no answer to anything.
+        because = f": {explanation.qos.because}" if explanation.verdict.allowed is not False else ""
+        parts.append(f"QoS {explanation.qos.name}{other}{seen}{because}")
     if parts:
         yield from labelled("pod", "; ".join(parts), width)
     if explanation.live_qos and explanation.qos is not None and explanation.live_qos != explanation.qos.name:
@@ -146,9 +150,11 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
         yield f"{resource} {clipped(request.value, _CELL) if request is not None else '-'} / {bound}"
 
 
-def _quota_line(costs: Sequence[QuotaCost], width: int) -> Iterator[Line]:
-    """How many more such pods each quota has room for."""
-    texts = [f"{cost.quota}: {_room(cost.fits)}" for cost in costs if cost.fits is not None]
+def _quota_line(explanation: Explanation, width: int) -> Iterator[Line]:
+    """How many more such pods each quota has room for, but for those that the cause names."""
+    named = {finding.source.name for finding in explanation.verdict.findings if finding.source is not None}
+    costs = [cost for cost in explanation.quotas if cost.fits is not None and (cost.fits or cost.quota not in named)]
+    texts = [f"{cost.quota}: {_room(cost.fits or 0)}" for cost in costs]
     if texts:
         yield from labelled("quotas", "; ".join(texts), width)
 
@@ -162,7 +168,7 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     verdict = explanation.verdict
     message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
-    same = [fact for fact in facts if gist(fact.text) == gist(message)]
+    same = [fact for fact in facts if _said(fact.text) == _said(message)]
     if message:
         yield from labelled("server", f"{message}{_often(same[0], now) if same else ''}", width, tone="quiet")
     state = explanation.run_state
@@ -173,6 +179,11 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
         )
 
 
+def _said(text: str) -> str:
+    """Return what a sentence of the server says but for what was used then, which changes from try to try."""
+    return gist(text).partition(", used: ")[0]
+
+
 def _often(fact: Fact, now: str) -> str:
     ago = since(fact.time, now)
     parts = [*([f"{fact.count}x"] if fact.count > 1 else []), *([f"last {ago} ago"] if ago else [])]
@@ -181,15 +192,22 @@ def _often(fact: Fact, now: str) -> str:
 
 def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     """Other answers, warnings, what could not be read; assumptions and edits as far as there are few."""
+    message = message_of(explanation.verdict)
     for tone, label, texts in remark_groups(explanation, now=now):
         kept = texts if label in _WHOLE else texts[:_FACTS]
+        if label == "warning":
+            # The server warns of a template in the words in which it refuses its pods.
+            kept = tuple(text for text in kept if text.partition(": ")[2] not in message)
         for text in kept:
             yield from labelled(label, text, width, tone=tone)
 
 
 def _more(explanation: Explanation) -> str:
     """What only the whole answer shows."""
+    rules = list(dict.fromkeys(finding.rule for finding in explanation.verdict.findings))
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
-    return ", ".join(["what set every value", *parts])
+    if rules:
+        parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])}: docs/rules.md")
+    return ", ".join(["every value", *parts])

@@ -44,7 +44,7 @@ def _all(resize: Resize, width: int) -> Iterator[Line]:
         yield from _table((f"QUOTA {charge.quota}", "MORE", "USED", "AFTER", "HARD"), [*_costs(charge)])
     ignored = [f"{path}: a resize leaves it as it is" for path in resize.ignored]
     others = resize.verdict.others
-    groups: list[tuple[Tone, str, Sequence[str]]] = [("warn", "or: ", others), ("warn", "ignored: ", ignored)]
+    groups: list[tuple[Tone, str, Sequence[str]]] = [("warn", "or", others), ("warn", "ignored", ignored)]
     yield from remarks(groups, resize.assumptions, resize.unseen, width)
 
 

@@ -62,15 +62,18 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
     if fit.verdict.allowed is not True:
         yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("the next one:", 16), rest=" " * 16))
         for at, remedy in enumerate(fit.remedies):
-            label = padded("or:" if at else "remedy:", 16)
+            label = padded("or:" if at else "fix:", 16)
             yield from toned("", wrapped(remedy.text, width, first=label, rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
-        yield from toned("quiet", wrapped(assumed.text, width, first="assumed: ", rest="  "))
+        yield from toned("quiet", wrapped(assumed.text, width, first=padded("assumed:", 16), rest=" " * 16))
     for unseen in fit.unseen:
         yield from toned(
-            "bad", wrapped(f"{unseen.kind}: {unseen.message or unseen.state}", width, first="not seen: ", rest="  ")
+            "bad",
+            wrapped(
+                f"{unseen.kind}: {unseen.message or unseen.state}", width, first=padded("unread:", 16), rest=" " * 16
+            ),
         )
     yield from toned("quiet", wrapped(", ".join(fit.not_looked_at), width, first="not looked at: ", rest="  "))
 
@@ -189,7 +192,7 @@ def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Ite
 def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
     yield _head(denied)
-    remedies = [("or" if at else "remedy", remedy.text) for at, remedy in enumerate(denied.remedies)]
+    remedies = [("or" if at else "fix", remedy.text) for at, remedy in enumerate(denied.remedies)]
     yield from _labelled([*_because(denied), *remedies, *_goes_on(denied)], width)
 
 

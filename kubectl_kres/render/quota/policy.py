@@ -98,7 +98,7 @@ def _gist(policy_explanation: PolicyExplanation) -> str:
 
 def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
-    yield from _head(policy_explanation, width)
+    yield from head_lines(policy_explanation, width)
     if policy_explanation.contradictions:
         yield [("", "")]
         yield [("strong", "conflict")]
@@ -124,13 +124,14 @@ def policy_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, wid
     for demand in policy_explanation.demands:
         yield from _demand(demand, width, seen=not blind(policy_explanation.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
-        ("warn", "Warning: ", policy_explanation.warnings),
-        ("quiet", "last changed: ", tuple(edited(policy_explanation.edits))),
+        ("warn", "warning", policy_explanation.warnings),
+        ("quiet", "changed", tuple(edited(policy_explanation.edits))),
     )
     yield from remarks(groups, policy_explanation.assumptions, policy_explanation.unseen, width)
 
 
-def _head(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
+def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
+    """Yield the verdict with its fixes; of what is only stored its name."""
     verdict = policy_explanation.verdict
     if verdict is None:
         yield [("strong", policy_explanation.subject.full)]
@@ -163,9 +164,16 @@ def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:
 
 
 def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
-    """What becomes of a pod of one container that states nothing."""
-    alone = " under this LimitRange alone" if subject.kind == "LimitRange" else ""
+    """Yield the same with an empty line before it; of a namespace also the values that the container gets."""
     yield [("", "")]
+    yield from bare_lines(bare, subject, width)
+    if subject.kind == "Namespace" and any(container.values for container in bare.containers):
+        yield from tables(bare.containers, live=False, steps=False, width=width)
+
+
+def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99) -> Iterator[Line]:
+    """Yield what becomes of a pod of one container that states nothing; of its fixes at most so many."""
+    alone = " under this LimitRange alone" if subject.kind == "LimitRange" else ""
     head = f"a pod of one container that states nothing{alone}"
     allowed = bare.verdict.allowed
     if allowed is True:
@@ -177,14 +185,12 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     else:
         word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
         yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
-        for at, remedy in enumerate(bare.remedies):
+        for at, remedy in enumerate(bare.remedies[:most]):
             text = remedy.text.replace(" of container bare", " of each container")
             yield from toned("", wrapped(text, width, first="  or   " if at else "  fix  ", rest="       "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  this quota has room for {own[0].fits}")]
-    if subject.kind == "Namespace" and any(container.values for container in bare.containers):
-        yield from tables(bare.containers, live=False, steps=False, width=width)
 
 
 def _said(bare: Explanation) -> str:

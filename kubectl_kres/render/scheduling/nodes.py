@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.render.text.labels import LABEL, labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.render.verdict.remedy import LABEL, labelled
 from kubectl_kres.reports.common.nodes import (
     LoweredRequest,
     NearestNode,

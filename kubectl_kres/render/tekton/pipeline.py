@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.tekton.taskrun import time_text
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
-from kubectl_kres.render.verdict.remedy import do_lines, labelled, remedy_lines
+from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import beside, said, short
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
@@ -102,7 +103,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
     if pipeline_explanation.tasks:
         head += f": {count} task{'s' * (count != 1)}{f', then {last} in finally' if last else ''}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
-    yield from _tasks(pipeline_explanation.tasks, width)
+    yield from task_lines(pipeline_explanation.tasks, width)
     yield from _at_once(pipeline_explanation, width)
     yield from _claims(pipeline_explanation.claims, width)
     yield from _assistants(pipeline_explanation, width)
@@ -111,7 +112,7 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
             yield from _in_full(task, width, steps=True)
     yield from fact_lines(pipeline_explanation.facts, width)
     yield from remarks(
-        (("warn", "or: ", pipeline_explanation.verdict.others),),
+        (("warn", "or", pipeline_explanation.verdict.others),),
         pipeline_explanation.assumptions,
         pipeline_explanation.unseen,
         width,
@@ -198,7 +199,8 @@ def _tight(pipeline_explanation: PipelineExplanation) -> str:
     return f", but not all at once: {', '.join(names)}" if names else ""
 
 
-def _tasks(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
+def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
+    """Yield an empty line and a table of the tasks; nothing without tasks."""
     if not tasks:
         return
     rows = [[clipped(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
@@ -247,23 +249,23 @@ def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
     for quota, group in groups.items():
         yield [("", "")]
         yield from _group(quota, group, width)
-        for text in _too_much([at_once for at_once in group if at_once.exceeded]):
+        for text in too_much_texts([at_once for at_once in group if at_once.exceeded]):
             yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
     unknown = [task.name for task in pipeline_explanation.tasks if task.gap is not None and not task.state]
     if unknown and pipeline_explanation.at_once:
         yield from toned("warn", wrapped(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  "))
 
 
-def _too_much(group: Sequence[AtOnce]) -> Iterator[str]:
-    """What comes of it: a pod waits, a TaskRun is not even made."""
+def too_much_texts(group: Sequence[AtOnce]) -> Iterator[str]:
+    """Yield what comes of what exceeds a quota: a pod waits, a TaskRun is not even made. Nothing of nothing."""
     pods = [at_once for at_once in group if at_once.resource != RUNS]
     if pods:
         helped = any(pod.assistants for pod in pods)
         race = helped or any(len(pod.tasks) > 1 for pod in pods)
         first = "; which pod is first, a task's or an affinity assistant's, is a race" if helped else _RACE * race
-        yield f"what does not fit waits, tried again every minute{first}"
+        yield f"what does not fit waits, and Tekton retries every 60s{first}"
     if len(pods) < len(group):
-        yield "a TaskRun too many is refused and tried again and again; the PipelineRun says nothing of it"
+        yield "a TaskRun too many is refused and retried without end; the PipelineRun says nothing of it"
 
 
 def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:

@@ -28,11 +28,11 @@ class TektonText(RenderSystem):
 
             yield from task_lines(explanation.tekton, width)
 
-    def outcome_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+    def outcome_lines(self, explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
         if explanation.tekton is not None:
             from kubectl_kres.render.tekton.taskrun import condition_lines
 
-            yield from condition_lines(explanation.tekton, explanation.verdict, width)
+            yield from condition_lines(explanation.tekton, explanation.verdict, width, now)
 
     def namespace_lines(self, policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
         if policy_explanation.tekton:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.provenance.problem import Problem, TooMuch
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.render.verdict.remedy import labelled
+from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed, TektonPart, Waiting
 
@@ -14,8 +15,8 @@ from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed
 _UNSTORED = frozenset({"object", "validation"})
 
 
-def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[Line]:
-    """What becomes of the run, below verdict and remedy."""
+def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "") -> Iterator[Line]:
+    """Yield what becomes of the run, below verdict and fixes. ``now`` (RFC 3339): times are ages."""
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from labelled("ended", text, width, tone="warn" if part.failed else "")
@@ -32,7 +33,7 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
         would = "" if part.status or part.problem.stage in _UNSTORED else "would become "
         yield from labelled("status", f"{would}{_condition(part, part.problem)}", width)
     if part.waiting is not None:
-        for text in waiting_texts(part.waiting, fits=verdict.allowed is True):
+        for text in waiting_texts(part.waiting, now, fits=verdict.allowed is True):
             yield from labelled("waits", text, width, tone="warn")
 
 
@@ -73,10 +74,10 @@ def _next(part: TektonPart, problem: Problem) -> str:
     if part.failed and not part.about_another:
         return "final; changing Task, run or policies does not revive it, only a new run helps"
     if problem.reason == "ExceededResourceQuota":
-        whose = f"PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun"
+        whose = f"that of PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun's"
         return (
-            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile the timeout of the TaskRun is "
-            f"paused, that of {whose} keeps running"
+            f"Tekton retries every {problem.requeue_seconds}s without end; while it waits the TaskRun's timeout is "
+            f"paused, {whose} keeps running"
         )
     if not problem.final:
         return f"tried again after {problem.requeue_seconds} s"
@@ -87,11 +88,13 @@ def _next(part: TektonPart, problem: Problem) -> str:
     return "nothing is tried again by itself"
 
 
-def waiting_texts(waiting: Waiting, *, fits: bool) -> Iterator[str]:
-    """Since when and until when a run waits."""
-    since = f"since {waiting.since}" if waiting.since else "for a quota"
-    tried = f"; next try about {waiting.next_try}" if waiting.next_try else ""
-    yield f"{since}{tried}{', which finds room now' if fits else ''}"
+def waiting_texts(waiting: Waiting, now: str = "", *, fits: bool) -> Iterator[str]:
+    """Yield since when and until when a run waits. ``now`` (RFC 3339): in ages."""
+    begun = f"since {since(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
+    ahead = since(now, waiting.next_try)
+    next_try = f"in {ahead}" if ahead else f"about {waiting.next_try}"
+    tried = f"; next try {next_try}" if waiting.next_try else ""
+    yield f"{begun}{tried}{', which finds room now' if fits else ''}"
     if waiting.pipeline_run and waiting.seconds_left is not None:
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.labels import labelled
+from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 
 
@@ -21,14 +23,14 @@ def remarks(
         (tone, label, text)
         for tone, label, text in (
             *((tone, label, text) for tone, label, group in groups for text in group),
-            *(("quiet", "assumed: ", assumption.text) for assumption in assumptions),
-            *(("bad", "not seen: ", unseen_text(unseen)) for unseen in unseen),
+            *(("quiet", "assumed", assumption.text) for assumption in assumptions),
+            *(("bad", "unread", unseen_text(unseen)) for unseen in unseen),
         )
     ]
     if texts:
         yield [("", "")]
     for tone, label, text in texts:
-        yield from toned(tone, wrapped(text, width, first=label, rest="  "))
+        yield from labelled(label, text, width, tone=tone)
 
 
 def unseen_text(unseen: Unseen) -> str:
@@ -37,12 +39,18 @@ def unseen_text(unseen: Unseen) -> str:
     return f"{unseen.kind}{f' {unseen.name}' if unseen.name else ''}{where}: {unseen.message or unseen.state}"
 
 
-def edited(edits: Mapping[str, LastEdit]) -> Iterator[str]:
-    """``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together."""
+def edited(edits: Mapping[str, LastEdit], now: str = "", most: int = 99) -> Iterator[str]:
+    """Yield ``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together.
+
+    ``now`` (RFC 3339): the time is an age then. ``most``: fields that are named.
+    """
     groups: dict[LastEdit, list[str]] = {}
     for field, edit in edits.items():
         groups.setdefault(edit, []).append(field)
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
         notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
-        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{notes}"
+        ago = since(edit.time, now)
+        when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
+        names = ", ".join(fields[:most]) + (f" and {len(fields) - most} more" if len(fields) > most else "")
+        yield f"{names} by {edit.manager}{how}{when}{notes}"

@@ -24,8 +24,8 @@ class RenderSystem:
         """Below what admission starts from."""
         yield from ()
 
-    def outcome_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
-        """Below the remedies: what the system does then."""
+    def outcome_lines(self, explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
+        """Yield what the system does then, below the fixes. ``now`` (RFC 3339): times are ages."""
         yield from ()
 
     def quota_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:

@@ -21,7 +21,7 @@ _VOWELS = ("a", "e", "i", "o", "u")
 
 def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
     """A table for each container, with the same columns throughout; ``live``: with what the live pod has."""
-    heads = ("WRITTEN", "TODAY", "LIVE") if live else ("WRITTEN", "STORED")
+    heads = ("SPEC", "TODAY", "LIVE") if live else ("SPEC", "EFFECTIVE")
     rows = [value for container in containers for value in container.values]
     texts = [_cells(value, live=live) for value in rows]
     widths = [max([len(head), *(size(text[index]) for text in texts)]) for index, head in enumerate(heads)]

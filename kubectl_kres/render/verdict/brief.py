@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.labels import LABEL
 from kubectl_kres.render.text.line import Line, Tone, draw
-from kubectl_kres.render.verdict.remedy import LABEL
 from kubectl_kres.reports.common.remedy import Remedy
 
 #: Lines of an answer at most.
@@ -60,13 +60,12 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     if not remedies:
         return brief
     first, *others = remedies
-    more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
     ask = next((remedy.ask for remedy in remedies if remedy.ask), "")
     return brief._replace(
         remedy=first.text,
         run=" && ".join(first.commands),
         how=first.why,
-        other=f"{others[0].text}{more}" if others else "",
+        other=others[0].text if others else "",
         next=ask or brief.next,
     )
 

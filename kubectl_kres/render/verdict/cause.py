@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
@@ -13,6 +14,10 @@ from kubectl_kres.reports.rollout.room import short_by
 _MOST = 2
 #: Cells of a sentence that is not ours.
 _LONGEST = 160
+#: How the server says the level that a pod breaks.
+_LEVEL = re.compile(r'PodSecurity "([a-z]+):')
+#: How the server says the ratio that it found.
+_RATIO = re.compile(r"provided ratio is ([0-9.]+)")
 _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
 
 
@@ -43,6 +48,11 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
             group.setdefault(_object(finding), []).append(finding)
     told: set[str] = set()
     for finding in findings:
+        if finding.rule == "pod-security/violated":
+            if finding.rule not in told:
+                yield _level_text([other for other in findings if other.rule == finding.rule])
+            told.add(finding.rule)
+            continue
         of = _object(finding)
         if finding.rule == "quota/exceeded":
             if of not in told:
@@ -57,6 +67,14 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         told.add(of)
 
 
+def _level_text(findings: Sequence[Finding]) -> str:
+    """Return how many settings the Pod Security level of a namespace wants; the first finding has the sentence."""
+    level, source = _LEVEL.search(findings[0].text), findings[0].source
+    name = f' "{level[1]}"' if level else ""
+    space = f" of namespace {source.name}" if source is not None else ""
+    return f"Pod Security{name}{space} wants {len(findings)} setting{'s' * (len(findings) != 1)}"
+
+
 def _other(finding: Finding, names: Mapping[str, str]) -> str:
     value = _value(finding, names)
     if finding.rule in _BOUNDS and finding.limit:
@@ -65,7 +83,11 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
             return f"{value} has no {side}, which the {bound} {finding.limit} of {_object(finding)} asks for"
         return f"{value} {finding.asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
     if finding.rule == "limitrange/ratio":
-        return f"limit to request of {value} is above the max ratio {finding.limit} of {_object(finding)}"
+        resource, _, holder = value.partition(" of ")
+        who = f" of {holder}" if holder else ""
+        ratio = _RATIO.search(finding.text)
+        times = f"{float(ratio[1]):g}x" if ratio else "more than allowed"
+        return f"{resource} limit{who} is {times} its request; {_object(finding)} allows {finding.limit}x"
     if finding.rule == "validation/request-over-limit" and finding.limit:
         asked = f" {finding.asked}" if finding.asked else ""
         return f"{value}{asked} is above its limit {finding.limit}"

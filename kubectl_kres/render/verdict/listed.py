@@ -90,7 +90,7 @@ class PrintedTable:
 
     def __init__(self, *, width: int = 0, wide: bool = False, color: bool = False) -> None:
         self._width, self._wide, self._color = width, wide, color
-        self._heads = (*HEADS, "REMEDY") if wide else HEADS
+        self._heads = (*HEADS, "FIX") if wide else HEADS
         #: The columns with their widths, once the head is drawn.
         self._widths: dict[int, int] = {}
 

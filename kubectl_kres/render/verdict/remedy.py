@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.labels import LABEL, labelled
+from kubectl_kres.render.text.line import Line, size, toned, wrapped
 from kubectl_kres.reports.common.remedy import Remedy
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
-#: Cells of the labels at the beginning of lines: fix, or, run, next and their like.
-LABEL = 8
 _INDENT = " " * LABEL
-
-
-def labelled(label: str, text: str, width: int, *, tone: Tone = "") -> Iterator[Line]:
-    """Yield ``text`` behind its label, in lines of at most ``width`` cells."""
-    head = f"{label:<{LABEL}}"
-    first, *rest = wrapped(text, width, first=head, rest=_INDENT)
-    yield [("strong", head), (tone, first[LABEL:])]
-    yield from toned(tone, rest)
+#: What the command shows that comes next.
+_WHO = "  # who uses it"
 
 
 def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
@@ -38,7 +31,8 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
                 yield [("", _INDENT), ("command", command)]
     asks = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
     for ask in asks if commands else ():
-        yield [("strong", f"{'next':<{LABEL}}"), ("command", ask), ("quiet", "  # who uses it")]
+        who = _WHO if LABEL + size(ask) + size(_WHO) <= width else ""
+        yield [("strong", f"{'next':<{LABEL}}"), ("command", ask), ("quiet", who)]
 
 
 def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:

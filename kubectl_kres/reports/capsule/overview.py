@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
@@ -114,14 +116,18 @@ def _pools(scene: AreaInput) -> Made:
     reports = [pool_report(index, pool) for pool in scene.store.all("ResourcePool")]
     counts: dict[str, int] = {}
     problems: list[Problem] = []
+    serving = 0
     for report in reports:
         state = pool_state(report)
-        counts[state] = counts.get(state, 0) + 1
+        elsewhere = bool(scene.namespace) and scene.namespace not in {space.name for space in report.namespaces}
+        serving += not elsewhere
+        if not elsewhere:
+            counts[state] = counts.get(state, 0) + 1
         if POOL_STATES[state]:
-            problems.append(_pool(report, state))
+            problems.append(replace(_pool(report, state), elsewhere=elsewhere))
     problems.sort(key=lambda problem: list(POOL_STATES).index(problem.state))
     parts = parts_of(counts, POOL_STATES)
-    return Made(OverviewArea("pools", "ResourcePool", len(reports), parts, problems=tuple(problems[:MOST])))
+    return Made(OverviewArea("pools", "ResourcePool", serving, parts, problems=tuple(problems[:MOST])))
 
 
 def _pool(report: PoolReport, state: str) -> Problem:

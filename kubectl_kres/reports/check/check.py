@@ -34,7 +34,7 @@ def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
             continue
         for broken in rule.find(scene):
             # What was not read is not what anybody asked about, and matters to all of it.
-            if rule.code != UNREAD and not scene.asks(broken.object):
+            if rule.code != UNREAD and not (scene.asks(broken.object) and _serves(scene, broken.object)):
                 continue
             if broken.object not in excused:
                 excused[broken.object] = dict(_exemptions(scene, broken.object))
@@ -42,6 +42,16 @@ def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
     if EXEMPTION in codes:
         for ref in _annotated(scene):
             yield from _faults(scene, ref)
+
+
+def _serves(scene: Scene, ref: ObjectRef) -> bool:
+    """Return whether an object that is in no namespace concerns the namespaces that are asked about."""
+    if scene.namespace or not scene.spaces:
+        return True
+    if ref.kind == "Namespace":
+        return ref.name in scene.spaces
+    pool: Any = scene.store.get("ResourcePool", ref.name) if ref.kind == "ResourcePool" else None
+    return pool is None or not set(scene.spaces).isdisjoint(pool.status.namespaces or ())
 
 
 def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:

@@ -226,6 +226,9 @@ class System:
         """Edits with which a pod of its making comes, each tried; none where none were found."""
         return ()
 
+    def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
+        """Return the change, tried, that lets any pod pass which its rules refuse; None where it knows of none."""
+
     def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
         """Sentences that mend the refusal of a pod of its making, as its object needs them."""
         return tuple(texts)

@@ -355,6 +355,9 @@ def _advice(
         ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
+        fixes = tuple(fix for system in systems() if (fix := system.fix(store, subject, analysis)) is not None)
+        if fixes:
+            return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
         texts = sentences_of(store, subject, analysis)
         ended = "" if search.beyond(analysis) else _ENDED
         return Advice(told(texts), "; ".join(filter(None, (doubt, doubts, ended))))

@@ -168,7 +168,7 @@ def _refused(store: Store, item: Any, verdict: Verdict, facts: Sequence[Fact], r
         object=source.ref if source is not None else None,
         by=by,
         message=message,
-        next="see its remedy: kubectl kres explain",
+        next="see its fix: kubectl kres explain",
     )
 
 

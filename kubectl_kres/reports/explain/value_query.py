@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import structs
@@ -68,7 +69,10 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
     unread = next((unseen for unseen in explanation.unseen if unseen.kind == "LimitRange"), None)
     if unread is not None:
         raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
-    raise UsageError(f"{question}: nothing sets {side}.{resource} of {name}", hint="")
+    where = f"{explanation.subject.namespace}/" if explanation.subject.namespace else ""
+    text = f"{where}{explanation.subject.name}: {name} has no {resource} {side.removesuffix('s')}"
+    asked = re.search(r"(?:^|\.)(limit|request)\.", question)
+    raise UsageError(f'{text} (read "{asked[1]}" as "{asked[1]}s")' if asked else text, hint="")
 
 
 def _parts(question: str, explanation: Explanation, container: str) -> tuple[str, str, str]:

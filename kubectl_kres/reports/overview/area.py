@@ -24,6 +24,7 @@ class Problem(Record, frozen=True):
     server's or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods
     do not exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: what mends
     it, each complete alone; empty: none is known, or it was not looked for. ``run_state``: of what waits or fails.
+    ``elsewhere``: it is in no namespace, and does not serve the one that is asked about.
     """
 
     area: str
@@ -44,6 +45,7 @@ class Problem(Record, frozen=True):
     since: str = ""
     remedies: tuple[Remedy, ...] = ()
     run_state: RunState | None = None
+    elsewhere: bool = False
 
 
 class AreaPart(Record, frozen=True):

@@ -29,7 +29,8 @@ _UNKNOWN = frozenset({"denied", "failed", "unread"})
 
 
 class Overview(Record, frozen=True):
-    """``namespace`` empty: all of them. ``problems``: of all areas, the worst first.
+    """``namespace`` empty: all of them. ``problems``: of all areas, the worst first; ``elsewhere``: those that are in
+    no namespace and do not serve this one.
 
     ``unseen``: what could not be read; ``complete`` False: some of that would have to be counted.
     """
@@ -39,6 +40,7 @@ class Overview(Record, frozen=True):
     problems: tuple[Problem, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
+    elsewhere: tuple[Problem, ...] = ()
 
 
 def makers() -> tuple[AreaMaker, ...]:
@@ -75,17 +77,18 @@ def overview(
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
     areas = [turned, running, made[0][1].area, counted, *(item.area for _, item in made[1:]), spaces]
     remedies = {item.area.name: item.remedies for _, item in made}
+    found = worst_first(areas)
     problems = [
         replace(problem, remedies=remedies[problem.area](problem))
         if at < _MENDED and problem.area in remedies
         else problem
-        for at, problem in enumerate(worst_first(areas))
+        for at, problem in enumerate(problem for problem in found if not problem.elsewhere)
     ]
     unseen = tuple(unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)
-    return Overview(
-        namespace, tuple(without_problems(store, needs, area) for area in areas), tuple(problems), unseen, whole
-    )
+    elsewhere = tuple(problem for problem in found if problem.elsewhere)
+    shown = tuple(without_problems(store, needs, area) for area in areas)
+    return Overview(namespace, shown, tuple(problems), unseen, whole, elsewhere)
 
 
 def without_problems(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:

@@ -14,11 +14,12 @@ def _security(case: RemedyContext) -> Iterator[str]:
     """One line for each control: the field and what it has to be, in which container."""
     for finding in case.findings:
         which = _CONTAINERS.search(finding.observed)
-        where = f" of container {which[1]}" if which else ""
+        names = which[1].replace('"', "") if which else ""
+        where = f"in container{'s' * (',' in names)} {names} " if which else ""
         if finding.expected:
-            yield f"set {finding.path} to {finding.expected}{where}"
+            yield f"{where}set {finding.path}: {finding.expected}"
         elif finding.path:
-            yield f"take out or change {finding.path}{where}: {finding.observed}"
+            yield f"{where}take out or change {finding.path}: {finding.observed}"
         else:
             yield f"change what Pod Security names: {finding.observed}"
 

@@ -13,6 +13,7 @@ from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_se
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
 from kubectl_kres.store.coverage import Need
@@ -131,6 +132,11 @@ class Policing(System):
         from kubectl_kres.reports.policing.remedy import POLICING_REMEDIES
 
         return POLICING_REMEDIES
+
+    def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
+        from kubectl_kres.reports.policing.security_patch import security_patch
+
+        return security_patch(store, subject, analysis)
 
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
         """Nothing for a pod that exists: it was admitted."""

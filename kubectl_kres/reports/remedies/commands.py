@@ -172,6 +172,16 @@ def asking(of: Origin, quota: ObjectRef) -> str:
     return " ".join(filter(None, [_kubectl(of, words), of.reading]))
 
 
+def is_patched(kind: str) -> bool:
+    """Return whether the pod template of objects of this kind may be changed in place."""
+    return kind in _PATCHED
+
+
+def directed_command(of: Origin, words: str) -> str:
+    """Return the words as a line for kubectl, to the server that the answer is about, as the user who asked."""
+    return _kubectl(of, words)
+
+
 def _kubectl(of: Origin, words: str) -> str:
     """To the server that the answer is about, as the user who asked."""
     return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"

@@ -141,6 +141,9 @@ def _entry_text(sides: Mapping[str, Mapping[str, str]]) -> str:
 
 def _values(values: Sequence[SetValue]) -> Iterable[str]:
     """Values of one container that are the same are said together, and containers with the same values."""
+    if len(values) == 1 and (text := _lowered(values[0])):
+        yield text
+        return
     result: dict[tuple[tuple[str, str, str], tuple[tuple[str, str | None], ...]], list[str]] = {}
     for whose, group in groupby(
         values, key=lambda set_value: (str(set_value.object), set_value.role, set_value.container)
@@ -155,6 +158,16 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
     for ((kind, role, _), texts), names in result.items():
         who = _who(kind, role, names)
         yield f"set {listed([f'{what} of {who} to {to}' for what, to in texts])}"
+
+
+def _lowered(edit: SetValue) -> str:
+    """Return the sentence of a single value of a step that has to be less; empty for any other."""
+    if edit.role != "step" or edit.basis or edit.from_ is None or edit.to is None:
+        return ""
+    if parse(edit.to) >= parse(edit.from_):
+        return ""
+    who = _who(str(edit.object), edit.role, [edit.container])
+    return f"lower {edit.side}.{edit.resource} of {who} from {edit.from_} to {edit.to}"
 
 
 #: A value that nobody knows is an example, and says where it comes from.
@@ -200,8 +213,13 @@ _MOST_RIVALS = 3
 
 
 def shared(refs: Sequence[ObjectRef]) -> str:
-    """That others take of the room that is made; added to the sentence."""
-    return f", since {_named(refs)} {'takes' if len(refs) == 1 else 'take'} of the same room"
+    """Return that the room is also for pods that others lack; added to the sentence."""
+    return f", with room for the pods that {_named(refs)} {'is' if len(refs) == 1 else 'are'} still missing"
+
+
+def for_new_run(text: str, *, again: bool) -> str:
+    """Return the sentence of a fix; ``again``: with what comes after it where only a new run gets the change."""
+    return f"{text}, then start a new run" if again else text
 
 
 def contested(refs: Sequence[ObjectRef]) -> str:

@@ -13,6 +13,7 @@ from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, request_over_limit
 from kubectl_kres.reports.remedies.typos import near
+from kubectl_kres.reports.remedies.words import for_new_run
 
 
 def _say(text: str) -> Callable[[RemedyContext], Iterator[str]]:
@@ -232,4 +233,4 @@ def of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
     if not part.ended or not texts:
         return tuple(texts)
-    return f"for a new run: {texts[0]}", *texts[1:]
+    return *texts[:-1], for_new_run(texts[-1], again=True)

@@ -48,7 +48,7 @@ from kubectl_kres.reports.remedies.resource_values import Resource
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
 from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
-from kubectl_kres.reports.remedies.words import composed, raises
+from kubectl_kres.reports.remedies.words import composed, for_new_run, raises
 from kubectl_kres.reports.tekton.run_objects import existing_claims
 from kubectl_kres.reports.tekton.ways.admitted_remedies import admitted_remedies
 from kubectl_kres.reports.tekton.ways.changed_policies import with_lists
@@ -98,12 +98,12 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     if part is not None and part.problem is not None and part.problem.rule == CLAIM:
         claims = claims_of(case.run, existing_claims(store, case.run))
         ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
-        again = "for a new run: " if subject.raw is None and subject.ref.kind == "TaskRun" else ""
-        return tuple(structs.replace(way, text=f"{again}{way.text}") for way in ways)
+        again = subject.raw is None and subject.ref.kind == "TaskRun"
+        return tuple(structs.replace(way, text=for_new_run(way.text, again=again)) for way in ways)
     if all(finding.rule == SECURITY for finding in findings):
         ways = security_remedies(store, subject, case)
-        again = "for a new run: " if analysis.tekton is not None and analysis.tekton.ended else ""
-        return tuple(structs.replace(way, text=f"{again}{way.text}") for way in ways)
+        again = analysis.tekton is not None and analysis.tekton.ended
+        return tuple(structs.replace(way, text=for_new_run(way.text, again=again)) for way in ways)
     if any(finding.rule not in TRIED for finding in findings):
         return ()
     if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
@@ -136,8 +136,7 @@ class _Search:
             if edits and edits not in seen:
                 seen.append(edits)
                 told = composed(self.store, self.subject, edits, Admits(1, 1), 0)
-                again = "for a new run: " if self._of_new_run(edits) else ""
-                yield structs.replace(told, text=f"{again}{told.text}")
+                yield structs.replace(told, text=for_new_run(told.text, again=self._of_new_run(edits)))
 
     def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
         """What containers are given that state nothing: with the values of a trial where those are needed, too."""

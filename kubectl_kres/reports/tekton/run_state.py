@@ -49,7 +49,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
             return RunState("starting", since=made)
         return RunState("waits", "NotCreated", made, detail="Tekton's controller has not looked at it")
     if condition.reason == REASON:
-        return RunState("waits", "Quota", since, message=condition.message, next="see its remedy: kubectl kres explain")
+        return RunState("waits", "Quota", since, message=condition.message, next="see its fix: kubectl kres explain")
     if isinstance(run, PipelineRun):
         return _of_tasks(store, run, now)
     return _of_pod(store, run, condition, since, now)

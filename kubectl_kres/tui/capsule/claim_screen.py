@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.capsule.claim import PARTICIPLES, may_lines, state_lines, status_lines
+from kubectl_kres.render.capsule.claim import VERBS, may_lines, state_lines, status_lines
 from kubectl_kres.render.capsule.claim_or_pool import claim_page, option_text
 from kubectl_kres.render.capsule.claims import TONES, short_words
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
@@ -163,7 +163,7 @@ def _option(pool_option: PoolOption) -> OutlineItem:
 def _may(value: May) -> OutlineItem:
     return OutlineItem(
         (),
-        PARTICIPLES[value.verb],
+        VERBS[value.verb],
         ("yes" if value.allowed else "no",),
         value.follows or value.said,
         tone="" if value.allowed else "warn",

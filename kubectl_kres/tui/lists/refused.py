@@ -58,7 +58,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("name", "NAME", lambda row: str(row.subject), most=48),
         Column("state", "MISSING", _missing, _fewest, right=True, width=9),
         Column("by", "REFUSED BY", _by, tone=lambda _: "bad"),
-        Column("remedy", "REMEDY", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
+        Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
 
 

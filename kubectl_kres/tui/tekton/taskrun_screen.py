@@ -29,7 +29,7 @@ class TaskRunPane(PodPane):
         label, text, by, origin = values.columns(self._folded, ascii_only=self.session.setting.ascii_only)
         return (
             label,
-            Column("written", "WRITTEN", _written, right=True, most=11),
+            Column("written", "SPEC", _written, right=True, most=11),
             Column("text", "COMPUTED", _computed, tone=text.tone, right=True, most=14),
             Column("live", "LIVE", _live, tone=text.tone, right=True, most=11),
             by,

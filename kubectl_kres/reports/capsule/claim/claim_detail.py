@@ -153,14 +153,14 @@ def _changed(standing: Standing) -> str:
             "another pool loses it: no pool would count it"
         )
     if standing.state in WAITING:
-        return "it is looked at again at once, in its old place of the queue; it may also go to another pool"
+        return "keeps its place in the queue, and may name another pool"
     return "a change of its spec makes the controller look at it again; an annotation does not"
 
 
 def _deleted(standing: Standing, *, holds: bool) -> str:
     if holds or standing.state in HELD:
         return "what it holds is free at once, for whoever waits first"
-    return "it holds nothing; who waits behind it moves up" if standing.state in WAITING else "it holds nothing"
+    return "it holds nothing; claims behind it move up" if standing.state in WAITING else "it holds nothing"
 
 
 def _released(standing: Standing) -> str:

@@ -12,7 +12,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy, SetBound
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system_parts import KilledContainer, TektonPart
-from kubectl_kres.reports.remedies.words import composed
+from kubectl_kres.reports.remedies.words import composed, for_new_run
 from kubectl_kres.reports.tekton.ways.config_edits import entries_edit
 from kubectl_kres.reports.tekton.ways.container_defaults import entry_edit, tried
 from kubectl_kres.reports.tekton.ways.run_values import RunCase
@@ -27,10 +27,9 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
     if part.held:
         yield released(store, subject.ref, part.held, stored=subject.raw is None)
         return
-    again = "for a new run: " if part.ended else ""
     for killed in (killed for killed in part.killed if killed.again):
         for way in _of_killed(store, subject, killed, case):
-            yield structs.replace(way, text=f"{again}{way.text}")
+            yield structs.replace(way, text=for_new_run(way.text, again=part.ended))
     if part.throttled and not part.ended:
         added = {name: {"requests": _REQUESTS} for name in part.throttled}
         edit = entries_edit(store, case.world.config.entries, added)

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.model.policy import Namespace
+from kubectl_kres.policies.pod_security.compliant import compliant_spec, context_changes
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy
 from kubectl_kres.reports.common.subject import Subject
@@ -20,13 +21,6 @@ from kubectl_kres.tekton.controller.pod_security import SecuredPod, secured_pod,
 
 FLAG = "set-security-context"
 Raw = Mapping[str, Any]
-
-_SECCOMP = frozenset({"RuntimeDefault", "Localhost"})
-#: What the level baseline lets containers add to their capabilities.
-_ADDED = frozenset({
-    "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
-    "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-})  # fmt: skip
 
 
 def security_remedies(store: Store, subject: Subject, case: RunCase) -> tuple[Remedy, ...]:
@@ -72,36 +66,15 @@ def _rest(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ..
 
 def _contexts(before: SecuredPod, after: SecuredPod) -> Iterator[str]:
     """What the contexts of the pod, of steps and of sidecars lack, containers with the same gaps together."""
-    if (gap := _gap(before.spec, after.spec)) != "":
+    if (gap := context_changes(before.spec, after.spec)) != "":
         yield f"in podTemplate.securityContext {gap}"
     groups: dict[str, list[str]] = {}
     for key in ("initContainers", "containers"):
         for old, new in zip(before.spec[key], after.spec[key], strict=True):
-            if old["name"] not in before.added and (gap := _gap(old, new)):
+            if old["name"] not in before.added and (gap := context_changes(old, new)):
                 groups.setdefault(gap, []).append(old["name"])
     for gap, names in groups.items():
         yield f"in securityContext of {_who(names)} {gap}"
-
-
-def _gap(old: Raw, new: Raw) -> str:
-    was, now = old.get("securityContext") or {}, new.get("securityContext") or {}
-    texts = dict(_leaves(now))
-    given = [f"{path} {text}" for path, text in texts.items() if dict(_leaves(was)).get(path) != text]
-    gone = [f"{path} {text}" for path, text in _leaves(was) if path not in texts]
-    return " and ".join(
-        filter(None, (f"set {listed(given)}" if given else "", f"take out {listed(gone)}" if gone else ""))
-    )
-
-
-def _leaves(context: Raw, path: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in context.items():
-        at = f"{path}.{key}" if path else key
-        if isinstance(value, Mapping):
-            yield from _leaves(value, at)
-        elif isinstance(value, list):
-            yield at, f"[{', '.join(map(str, value))}]"
-        elif value is not None:
-            yield at, str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _who(names: Sequence[str]) -> str:
@@ -115,55 +88,4 @@ def _who(names: Sequence[str]) -> str:
 
 def sound(pod: SecuredPod, level: str) -> SecuredPod:
     """Return the pod with contexts of its own containers as the level asks for them, changed as little as possible."""
-    whole = _allowed(pod.spec.get("securityContext") or {}, level)
-    if level == "restricted":
-        whole = {key: value for key, value in whole.items() if (key, value) != ("runAsNonRoot", False)}
-    groups = {
-        key: [
-            container
-            if container["name"] in pod.added
-            else {**container, "securityContext": _context(container.get("securityContext") or {}, whole, level)}
-            for container in pod.spec[key]
-        ]
-        for key in ("initContainers", "containers")
-    }
-    return structs.replace(pod, spec={**pod.spec, **groups, "securityContext": whole})
-
-
-def _context(own: Raw, whole: Raw, level: str) -> Raw:
-    result = _allowed(own, level)
-    if level != "restricted":
-        return result
-    capabilities = dict(result.get("capabilities") or {})
-    if "ALL" not in (capabilities.get("drop") or ()):
-        capabilities["drop"] = ["ALL"]
-    result |= {"allowPrivilegeEscalation": False, "capabilities": capabilities}
-    if result.get("runAsNonRoot") is not True and not (
-        result.get("runAsNonRoot") is None and whole.get("runAsNonRoot")
-    ):
-        result["runAsNonRoot"] = True
-    if not result.get("seccompProfile") and not whole.get("seccompProfile"):
-        result["seccompProfile"] = {"type": "RuntimeDefault"}
-    return result
-
-
-def _allowed(context: Raw, level: str) -> dict[str, Any]:
-    """Without what the level forbids."""
-    result = dict(context)
-    if result.get("privileged"):
-        del result["privileged"]
-    if result.get("procMount") not in {None, "Default"}:
-        del result["procMount"]
-    if level == "restricted" and result.get("runAsUser") == 0:
-        del result["runAsUser"]
-    if (result.get("seccompProfile") or {}).get("type") not in {None, *_SECCOMP}:
-        del result["seccompProfile"]
-    if (result.get("windowsOptions") or {}).get("hostProcess"):
-        del result["windowsOptions"]
-    capabilities = result.get("capabilities") or {}
-    allowed = {"NET_BIND_SERVICE"} if level == "restricted" else _ADDED
-    added = [name for name in capabilities.get("add") or () if name in allowed]
-    if len(added) < len(capabilities.get("add") or ()):
-        rest = {key: value for key, value in capabilities.items() if key != "add"}
-        result["capabilities"] = {**rest, **({"add": added} if added else {})}
-    return result
+    return structs.replace(pod, spec=compliant_spec(pod.spec, level, pod.added))

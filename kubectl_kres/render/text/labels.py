@@ -1,0 +1,23 @@
+"""Lines behind the labels that all commands share: fix, or, run, next, then, server, seen, changed, more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+
+#: Cells of a label at the beginning of a line.
+LABEL = 8
+
+
+def labelled(label: str, text: str, width: int, *, tone: Tone = "") -> Iterator[Line]:
+    """Yield ``text`` behind its label, in lines of at most ``width`` cells."""
+    head = f"{label:<{LABEL}}"
+    first, *rest = wrapped(text, width, first=head, rest=" " * LABEL)
+    yield [("strong", head), (tone, first[LABEL:])]
+    yield from toned(tone, rest)
+
+
+def more_line(parts: list[str], width: int) -> Iterator[Line]:
+    """Yield the last line of a short page: what ``--all`` shows beside it."""
+    yield from labelled("more", f"--all: {', '.join(parts)}", width, tone="quiet")
