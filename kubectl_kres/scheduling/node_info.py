@@ -66,21 +66,26 @@ class PodsOnNodes(Struct, frozen=True):
 
 def gather_pods(pages: Iterable[Sequence[SchedulingPod]]) -> PodsOnNodes:
     """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
+    return collect_pods(
+        (node, bind(pod))
+        for page in pages
+        for pod in page
+        if (node := pod.spec.node_name or pod.status.nominated_node_name) and pod.status.phase not in ENDED
+    )
+
+
+def collect_pods(placed: Iterable[tuple[str, BoundPod]]) -> PodsOnNodes:
+    """Return pods, each with its node, by node."""
     on_nodes: dict[str, list[BoundPod]] = {}
     nominated: list[tuple[str, BoundPod]] = []
     selects = False
-    for page in pages:
-        for pod in page:
-            node = pod.spec.node_name or pod.status.nominated_node_name
-            if not node or pod.status.phase in ENDED:
-                continue
-            bound = bind(pod)
-            if bound.nominated:
-                nominated.append((node, bound))
-            else:
-                on_nodes.setdefault(node, []).append(bound)
-            if bound.anti_affinity and not selects:
-                selects = any(term.namespace_selector is not None for term in bound.anti_affinity)
+    for node, bound in placed:
+        if bound.nominated:
+            nominated.append((node, bound))
+        else:
+            on_nodes.setdefault(node, []).append(bound)
+        if bound.anti_affinity and not selects:
+            selects = any(term.namespace_selector is not None for term in bound.anti_affinity)
     return PodsOnNodes(on_nodes, tuple(nominated), selects)
 
 
@@ -112,7 +117,7 @@ def bind(pod: SchedulingPod) -> BoundPod:
         namespace=metadata.namespace,
         name=metadata.name,
         requests=requests_of(pod, on_node=True),
-        labels=_shared(tuple(metadata.labels.items())) if metadata.labels else {},
+        labels=share_labels(metadata.labels),
         ending=metadata.deletion_timestamp is not None,
         priority=spec.priority or 0,
         ports=tuple(host_ports(pod)),
@@ -120,6 +125,11 @@ def bind(pod: SchedulingPod) -> BoundPod:
         volumes=tuple(filter(_binds, spec.volumes)) if spec.volumes else (),
         nominated=not spec.node_name,
     )
+
+
+def share_labels(labels: Labels | None) -> Labels:
+    """Return the same mapping for equal labels: many pods have the same."""
+    return _shared(tuple(labels.items())) if labels else {}
 
 
 @lru_cache(20_000)

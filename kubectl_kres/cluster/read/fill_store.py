@@ -113,9 +113,17 @@ def pages(
 
 
 def listing(
-    connection: Connection, kind: Kind, need: Need, chunk_size: int = CHUNK_SIZE, struct: Any = None
+    connection: Connection,
+    kind: Kind,
+    need: Need,
+    chunk_size: int = CHUNK_SIZE,
+    struct: Any = None,
+    beside: Kind | None = None,
 ) -> Iterator[ListPage]:
-    """As ``pages``, with what the server says of each page. Its ``items`` may be none."""
+    """As ``pages``, with what the server says of each page. Its ``items`` may be none.
+
+    ``beside``: the same objects are decoded as its struct, too.
+    """
     path = path_of(kind, need.namespace)
     place, last = _Place(max(chunk_size, 0)), ""
     advance = _Advance(kind)
@@ -126,13 +134,16 @@ def listing(
             answer = connection.ask(path, place.query(need))
             continue
         page = lists.decode(body(answer), kind, struct)
+        if beside is not None:
+            page = replace(page, beside=lists.decode(body(answer), kind, beside.struct).items)
         del answer
         if page.token and page.token == place.token:
             raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
         if page.items:
             last = _key(page.items[-1])
         if place.after:
-            page = replace(page, items=[item for item in page.items if _key(item) > place.after])
+            items, others = ([item for item in part if _key(item) > place.after] for part in (page.items, page.beside))
+            page = replace(page, items=items, beside=others)
         advance.over(page)
         place = _Place(place.limit, page.token, after=place.after)
         coming = start(partial(connection.ask, path, place.query(need))) if page.token else None

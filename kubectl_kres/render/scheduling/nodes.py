@@ -25,7 +25,7 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         return
     yield [("", "")]
     if not report.nodes and "Node" in report.not_read:
-        text = f"which nodes can take {report.pod} is not computed: that is read of a live cluster only"
+        text = "not computed: nodes as the scheduler sees them are not in what was read; a new snapshot has them"
         yield from toned("quiet", wrapped(text, width, first="nodes: ", rest="  "))
         return
     able = "would, if they were empty, take" if report.empty else "can take"

@@ -24,10 +24,11 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[Need]:
     yield BOUND_PODS
     whole = store.get(scheduling.POD, name, namespace)
     if isinstance(whole, SchedulingPod):
-        yield from _of_spec(store, whole)
+        yield from spec_needs(store, whole)
 
 
-def _of_spec(store: Store, pod: SchedulingPod) -> Iterator[Need]:
+def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[Need]:
+    """Yield what the filters look at besides nodes and pods."""
     spec, namespace = pod.spec, pod.metadata.namespace
     if any(volume.persistent_volume_claim or volume.ephemeral is not None for volume in spec.volumes or ()):
         yield Need(scheduling.CLAIMS, namespace, required=False)
