@@ -37,9 +37,13 @@ def test_what_nodes_have(kres: Kres, waiting: Api):
     out = kres("explain deploy/web -n shop").out
     assert "0/1 nodes are available" in out
     shown = " ".join(out.split())
-    assert "nodes: 0 of 1 can take Pod/" in shown
-    assert "1 Insufficient memory (small); too small without other pods" in shown
-    assert "memory: the pod asks 64Mi" in shown
+    assert "nodes 0 of 1 can take Pod/web-1-a: 1 Insufficient memory (small); too small without other pods" in shown
+    assert "nearest small: lacks memory 32Mi (has 32Mi, 0 requested)" in shown
+    assert "free or add a node" not in shown and shown.count("(tried)") == 1
+    assert "fix lower the memory request of app from 64Mi to 32Mi: small can take the pod then (tried)" in shown
+    whole = " ".join(kres("explain deploy/web -n shop --all").out.split())
+    assert "nodes: 0 of 1 can take Pod/" in whole and whole.count("(tried)") == 1
+    assert "memory: the pod asks 64Mi" in whole
 
 
 @pytest.mark.parametrize("asked", ["deploy/web", "pod/web-1-a"])
@@ -47,7 +51,7 @@ def test_nodes_that_may_not_be_read(kres: Kres, waiting: Api, asked: str):
     waiting.denied = {"nodes"}
     code, out, _ = kres(f"explain {asked} -n shop")
     assert code == 0 and "can take" not in out
-    assert 'not seen: Node: nodes is forbidden: User "eve" cannot list resource "nodes"' in " ".join(out.split())
+    assert 'Node: nodes is forbidden: User "eve" cannot list resource "nodes"' in " ".join(out.split())
 
 
 def test_a_list_reads_no_nodes(kres: Kres, waiting: Api):

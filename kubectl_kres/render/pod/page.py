@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines
+from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
 from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.line import Line, Tone, clipped, size, toned, wrapped
 from kubectl_kres.render.text.steps import own
@@ -50,6 +50,10 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages; empty: none is shown."""
     yield from short_verdict_lines(explanation, now, width)
     yield [("", "")]
+    if explanation.scheduling is not None:
+        from kubectl_kres.render.scheduling.nodes import short_report_lines
+
+        yield from short_report_lines(explanation.scheduling, width)
     yield from _value_lines(explanation, width)
     yield from _pod_line(explanation, width)
     yield from _quota_line(explanation.quotas, width)
@@ -192,4 +196,7 @@ def _more(explanation: Explanation) -> str:
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
-    return ", ".join(["what set every value", *parts])
+    nodes = ["every node's reason"] if explanation.scheduling is not None else []
+    fixes = len(explanation.remedies) - len(shown_remedies(explanation))
+    more = [f"{fixes} more fix{'es' * (fixes != 1)}"] if fixes else []
+    return ", ".join([*more, "what set every value", *nodes, *parts])
