@@ -123,6 +123,10 @@ class Kinds(dict[str, Kind]):
         return kind
 
 
+#: What the store calls pods on nodes, as the scheduler counts them.
+BOUND_PODS = "Pod.on/nodes"
+
+
 def is_view(name: str) -> bool:
     """Whether objects of the name are those of another kind, read for the scheduler, with other fields."""
     return "/" in name

@@ -48,6 +48,17 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     nominated: bool = False
 
 
+class PlacedPod(BoundPod, frozen=True, gc=False, omit_defaults=True):
+    """A pod and the node that it is on, or that is promised to it; empty: it holds nothing of any."""
+
+    node: str = ""
+
+    @property
+    def metadata(self) -> PodIdentity:
+        """By which a store finds it."""
+        return PodIdentity(self.name, self.namespace)
+
+
 class PodsOnNodes(Struct, frozen=True):
     """All pods that are on nodes, by node, and those that are promised to one.
 
@@ -66,12 +77,22 @@ class PodsOnNodes(Struct, frozen=True):
 
 def gather_pods(pages: Iterable[Sequence[SchedulingPod]]) -> PodsOnNodes:
     """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
-    return collect_pods(
-        (node, bind(pod))
-        for page in pages
-        for pod in page
-        if (node := pod.spec.node_name or pod.status.nominated_node_name) and pod.status.phase not in ENDED
-    )
+    return collect_pods((node, bind(pod)) for page in pages for pod in page if (node := node_of(pod)))
+
+
+def node_of(pod: SchedulingPod) -> str:
+    """Return the node of which a pod holds something, or that is promised to it; empty where there is none."""
+    return "" if pod.status.phase in ENDED else pod.spec.node_name or pod.status.nominated_node_name
+
+
+def place_pod(pod: SchedulingPod) -> PlacedPod:
+    """Return what of a pod counts on its node, with the node."""
+    return placed_pod(bind(pod), node_of(pod))
+
+
+def placed_pod(pod: BoundPod, node: str) -> PlacedPod:
+    """Return the pod with its node."""
+    return PlacedPod(**{name: getattr(pod, name) for name in BoundPod.__struct_fields__}, node=node)
 
 
 def collect_pods(placed: Iterable[tuple[str, BoundPod]]) -> PodsOnNodes:

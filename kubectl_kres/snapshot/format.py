@@ -25,8 +25,6 @@ from kubectl_kres.store.store import Store
 #: 2: with what the scheduler looks at.
 FORMAT = 2
 PAGE = 100
-#: What a snapshot calls pods on nodes, as the store does.
-BOUND_PODS = "Pod.on/nodes"
 
 #: How each snapshot begins, so that any other file is told apart by its first bytes.
 MAGIC = b'{"kres":"snapshot",'
@@ -109,8 +107,8 @@ def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPa
         known = kinds.BY_KIND[kind]
     except KeyError:
         return None
-    if known.kind == BOUND_PODS:
-        from kubectl_kres.snapshot.scheduling import PlacedPod  # noqa: PLC0415 - only a pod that waits for a node needs it
+    if known.kind == kinds.BOUND_PODS:
+        from kubectl_kres.scheduling.node_info import PlacedPod  # noqa: PLC0415 - only a pod that waits for a node needs it
 
         return msgspec.json.Decoder(SnapshotPage[PlacedPod])
     page: Any = SnapshotPage

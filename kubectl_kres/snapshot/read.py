@@ -18,10 +18,9 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
-from kubectl_kres.model.kinds import is_view
+from kubectl_kres.model.kinds import BOUND_PODS, is_view
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import (
-    BOUND_PODS,
     CRC,
     END,
     FORMAT,

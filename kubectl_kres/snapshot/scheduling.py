@@ -18,14 +18,22 @@ from kubectl_kres.model.pod import SCHEDULED
 from kubectl_kres.model.scheduling import (
     DiskVolume,
     PersistentVolume,
-    PodIdentity,
     SchedulingContainer,
     SchedulingMetadata,
     SchedulingPod,
     SchedulingStatus,
     SchedulingVolume,
 )
-from kubectl_kres.scheduling.node_info import ENDED, BoundPod, PodsOnNodes, bind, collect_pods, share_labels
+from kubectl_kres.scheduling.node_info import (
+    BoundPod,
+    PlacedPod,
+    PodsOnNodes,
+    collect_pods,
+    node_of,
+    place_pod,
+    placed_pod,
+    share_labels,
+)
 from kubectl_kres.store.coverage import Need
 
 #: Decoded from the same answers of the server as the objects of the kind, since there are many of them.
@@ -41,17 +49,6 @@ _ANNOTATIONS = frozenset(
 )
 _MARK = "digest:"
 _DISKS = ("gce_persistent_disk", "aws_elastic_block_store", "iscsi", "rbd")
-
-
-class PlacedPod(BoundPod, frozen=True, gc=False, omit_defaults=True):
-    """A pod and the node that it is on, or that is promised to it."""
-
-    node: str = ""
-
-    @property
-    def metadata(self) -> PodIdentity:
-        """By which a page is looked through."""
-        return PodIdentity(self.name, self.namespace)
 
 
 def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator[tuple[str, list[Any]]]:
@@ -91,21 +88,14 @@ def _waits(pod: SchedulingPod) -> bool:
 
 
 def _placed(pods: Iterable[SchedulingPod]) -> Iterator[PlacedPod]:
-    for pod in pods:
-        node = pod.spec.node_name or pod.status.nominated_node_name
-        if node and pod.status.phase not in ENDED:
-            yield _place(bind(pod), node)
-
-
-def _place(pod: BoundPod, node: str) -> PlacedPod:
-    return PlacedPod(**{name: getattr(pod, name) for name in BoundPod.__struct_fields__}, node=node)
+    return (place_pod(pod) for pod in pods if node_of(pod))
 
 
 def write_placed(pods: PodsOnNodes) -> Iterator[PlacedPod]:
     """Yield the pods as they stand in a snapshot."""
     for node, placed in pods.on_nodes.items():
-        yield from (_place(pod, node) for pod in placed)
-    yield from (_place(pod, node) for node, pod in pods.nominated)
+        yield from (placed_pod(pod, node) for pod in placed)
+    yield from (placed_pod(pod, node) for node, pod in pods.nominated)
 
 
 def read_placed(pods: Iterable[PlacedPod]) -> PodsOnNodes:

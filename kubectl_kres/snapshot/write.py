@@ -14,7 +14,7 @@ import msgspec
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.admitting import is_parameter
-from kubectl_kres.snapshot.format import BOUND_PODS, CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
+from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
 from kubectl_kres.snapshot.quiet import quiet
 from kubectl_kres.snapshot.redact import redact
 from kubectl_kres.snapshot.replace import replacing
@@ -102,7 +102,7 @@ def _redact_view(item: Any) -> Any:
 
 def _objects(store: Store, kind: str) -> Iterator[Any]:
     """Those of a kind; the store has pods on nodes as one object."""
-    if kind != BOUND_PODS:
+    if kind != kinds.BOUND_PODS:
         return store.all(kind)
     from kubectl_kres.snapshot.scheduling import write_placed  # noqa: PLC0415 - only what is read for the scheduler
 

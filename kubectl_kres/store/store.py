@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -60,8 +60,6 @@ class Store:
         self.changes = 0
         #: By kind what is kept of an object that is added; of other kinds it is kept whole.
         self.lean: dict[str, Callable[[Any], Any]] = {}
-        #: By kind what makes one object of all pages of a list: where there is so much that none is looked up by name.
-        self.gathered: dict[str, Callable[[Iterable[Sequence[Any]]], Any]] = {}
         #: By kind what reads the objects that are there and were not asked for yet. That they are there is covered.
         self.deferred: dict[str, Callable[[], Iterable[Any]]] = {}
 

@@ -30,7 +30,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.admitting import Parameter
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
 from kubectl_kres.model.policy import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
@@ -248,7 +248,7 @@ def fill(
             jobs.append(partial(parameters.read, connection, kind, need))
         else:
             keep = store.lean.get(need.kind) if not need.name else None
-            gather = store.gathered.get(need.kind)
+            gather = _gather if need.kind == BOUND_PODS else None
             jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing, keep, gather))
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
@@ -256,6 +256,13 @@ def fill(
             if need.name or store.read(need.kind, item.metadata.name, item.metadata.namespace) is None:
                 store.add(need.kind, item, whole=bool(need.name))
         store.cover(need, coverage)
+
+
+def _gather(pages: Iterable[Sequence[Any]]) -> Any:
+    """Of pods on nodes what the scheduler counts there: of many pods nothing else fits into memory."""
+    from kubectl_kres.scheduling.node_info import gather_pods  # noqa: PLC0415 - only a pod that waits for a node needs it
+
+    return gather_pods(pages)
 
 
 def _read(

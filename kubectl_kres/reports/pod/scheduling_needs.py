@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
@@ -49,8 +50,14 @@ def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[Need]:
     )
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
-    elif any(pods.selects_namespaces for pods in store.all(scheduling.BOUND_PODS)):
+    elif any(map(_selects_namespaces, store.all(scheduling.BOUND_PODS))):
         yield Need("Namespace", name=namespace, required=False)
+
+
+def _selects_namespaces(pods: Any) -> bool:
+    """Whether pods that were gathered, or one of those that are watched, keep away pods of namespaces by labels."""
+    terms = getattr(pods, "anti_affinity", ())
+    return getattr(pods, "selects_namespaces", False) or any(term.namespace_selector is not None for term in terms)
 
 
 def _of_storage(store: Store) -> Iterator[Need]:
