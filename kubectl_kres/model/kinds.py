@@ -181,7 +181,9 @@ def describe() -> None:
     Two threads that need structs with a part in common for the first time crash the interpreter: msgspec hands the
     second one a part that it has only half described to the first.
     """
-    for kind in KINDS:
+    from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only who watches needs it
+
+    for kind in (*KINDS, *VIEWS.values()):
         for struct in filter(None, (kind.struct, kind.whole)):
             json.Decoder(struct)
 

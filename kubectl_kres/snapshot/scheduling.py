@@ -130,7 +130,7 @@ def redact_view(item: Any) -> Any:
 
 def _metadata(metadata: SchedulingMetadata) -> SchedulingMetadata:
     kept = {key: text for key, text in (metadata.annotations or {}).items() if key in _ANNOTATIONS}
-    return replace(metadata, annotations=kept or None)
+    return replace(metadata, annotations=kept or None, resource_version="")
 
 
 def _waiting(pod: SchedulingPod) -> SchedulingPod:
@@ -147,7 +147,7 @@ def _waiting(pod: SchedulingPod) -> SchedulingPod:
         conditions=status.conditions,
         resource_claim_statuses=status.resource_claim_statuses,
     )
-    return replace(pod, spec=changed, status=kept)
+    return replace(pod, metadata=replace(pod.metadata, resource_version=""), spec=changed, status=kept)
 
 
 def _containers(containers: tuple[SchedulingContainer, ...] | None) -> tuple[SchedulingContainer, ...] | None:
