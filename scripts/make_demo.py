@@ -9,6 +9,7 @@ then Capsule's in ml/ and Tekton's in ci/. No scheduler and no kubelet runs: scr
 would. Nor does Capsule or Tekton: pools.py and runs.py write what kres' own engine says that their controllers do, and
 the API server answers to it. Another run makes a file that differs in what the server chooses: the ends of pod names,
 UIDs, times, and which LimitRange fills the one pod of the shop that is made while there are two.
+scripts/extend_demo.py then adds the objects of added/ and what the scheduler looks at.
 """
 
 from __future__ import annotations

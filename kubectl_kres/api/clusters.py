@@ -73,6 +73,7 @@ class CopiedStore:
         from kubectl_kres.store.store import Store
 
         self.store = Store(store.origin)
+        self.store.deferred.update(store.deferred)
         for kind in store.kinds():
             for item in store.all(kind):
                 self.store.add(kind, item)

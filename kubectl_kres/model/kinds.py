@@ -123,6 +123,10 @@ class Kinds(dict[str, Kind]):
         return kind
 
 
+#: What the store calls pods on nodes, as the scheduler counts them.
+BOUND_PODS = "Pod.on/nodes"
+
+
 def is_view(name: str) -> bool:
     """Whether objects of the name are those of another kind, read for the scheduler, with other fields."""
     return "/" in name
@@ -177,7 +181,9 @@ def describe() -> None:
     Two threads that need structs with a part in common for the first time crash the interpreter: msgspec hands the
     second one a part that it has only half described to the first.
     """
-    for kind in KINDS:
+    from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only who watches needs it
+
+    for kind in (*KINDS, *VIEWS.values()):
         for struct in filter(None, (kind.struct, kind.whole)):
             json.Decoder(struct)
 

@@ -21,6 +21,7 @@ class SchedulingMetadata(Base, frozen=True):
     annotations: Mapping[str, str] | None = None
     deletion_timestamp: str | None = None
     owner_references: tuple[OwnerReference, ...] | None = None
+    resource_version: str = ""
 
 
 class PodIdentity(Base, frozen=True):
@@ -31,6 +32,7 @@ class PodIdentity(Base, frozen=True):
     uid: str = ""
     labels: Mapping[str, str] | None = None
     deletion_timestamp: str | None = None
+    resource_version: str = ""
 
 
 class Taint(Base, frozen=True):

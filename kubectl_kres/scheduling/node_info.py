@@ -48,6 +48,17 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     nominated: bool = False
 
 
+class PlacedPod(BoundPod, frozen=True, gc=False, omit_defaults=True):
+    """A pod and the node that it is on, or that is promised to it; empty: it holds nothing of any."""
+
+    node: str = ""
+
+    @property
+    def metadata(self) -> PodIdentity:
+        """By which a store finds it."""
+        return PodIdentity(self.name, self.namespace)
+
+
 class PodsOnNodes(Struct, frozen=True):
     """All pods that are on nodes, by node, and those that are promised to one.
 
@@ -66,21 +77,36 @@ class PodsOnNodes(Struct, frozen=True):
 
 def gather_pods(pages: Iterable[Sequence[SchedulingPod]]) -> PodsOnNodes:
     """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
+    return collect_pods((node, bind(pod)) for page in pages for pod in page if (node := node_of(pod)))
+
+
+def node_of(pod: SchedulingPod) -> str:
+    """Return the node of which a pod holds something, or that is promised to it; empty where there is none."""
+    return "" if pod.status.phase in ENDED else pod.spec.node_name or pod.status.nominated_node_name
+
+
+def place_pod(pod: SchedulingPod) -> PlacedPod:
+    """Return what of a pod counts on its node, with the node."""
+    return placed_pod(bind(pod), node_of(pod))
+
+
+def placed_pod(pod: BoundPod, node: str) -> PlacedPod:
+    """Return the pod with its node."""
+    return PlacedPod(**{name: getattr(pod, name) for name in BoundPod.__struct_fields__}, node=node)
+
+
+def collect_pods(placed: Iterable[tuple[str, BoundPod]]) -> PodsOnNodes:
+    """Return pods, each with its node, by node."""
     on_nodes: dict[str, list[BoundPod]] = {}
     nominated: list[tuple[str, BoundPod]] = []
     selects = False
-    for page in pages:
-        for pod in page:
-            node = pod.spec.node_name or pod.status.nominated_node_name
-            if not node or pod.status.phase in ENDED:
-                continue
-            bound = bind(pod)
-            if bound.nominated:
-                nominated.append((node, bound))
-            else:
-                on_nodes.setdefault(node, []).append(bound)
-            if bound.anti_affinity and not selects:
-                selects = any(term.namespace_selector is not None for term in bound.anti_affinity)
+    for node, bound in placed:
+        if bound.nominated:
+            nominated.append((node, bound))
+        else:
+            on_nodes.setdefault(node, []).append(bound)
+        if bound.anti_affinity and not selects:
+            selects = any(term.namespace_selector is not None for term in bound.anti_affinity)
     return PodsOnNodes(on_nodes, tuple(nominated), selects)
 
 
@@ -112,7 +138,7 @@ def bind(pod: SchedulingPod) -> BoundPod:
         namespace=metadata.namespace,
         name=metadata.name,
         requests=requests_of(pod, on_node=True),
-        labels=_shared(tuple(metadata.labels.items())) if metadata.labels else {},
+        labels=share_labels(metadata.labels),
         ending=metadata.deletion_timestamp is not None,
         priority=spec.priority or 0,
         ports=tuple(host_ports(pod)),
@@ -120,6 +146,11 @@ def bind(pod: SchedulingPod) -> BoundPod:
         volumes=tuple(filter(_binds, spec.volumes)) if spec.volumes else (),
         nominated=not spec.node_name,
     )
+
+
+def share_labels(labels: Labels | None) -> Labels:
+    """Return the same mapping for equal labels: many pods have the same."""
+    return _shared(tuple(labels.items())) if labels else {}
 
 
 @lru_cache(20_000)

@@ -22,7 +22,8 @@ from kubectl_kres.model.pod import ManagedPod
 from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Store
 
-FORMAT = 1
+#: 2: with what the scheduler looks at.
+FORMAT = 2
 PAGE = 100
 
 #: How each snapshot begins, so that any other file is told apart by its first bytes.
@@ -106,6 +107,10 @@ def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPa
         known = kinds.BY_KIND[kind]
     except KeyError:
         return None
+    if known.kind == kinds.BOUND_PODS:
+        from kubectl_kres.scheduling.node_info import PlacedPod  # noqa: PLC0415 - only a pod that waits for a node needs it
+
+        return msgspec.json.Decoder(SnapshotPage[PlacedPod])
     page: Any = SnapshotPage
     return msgspec.json.Decoder(page[ManagedPod if managed else known.struct])
 

@@ -7,7 +7,8 @@ import gzip
 import re
 import shlex
 import zlib
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
+from functools import cache, partial
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
@@ -17,13 +18,24 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
+from kubectl_kres.model.kinds import BOUND_PODS, is_view
 from kubectl_kres.snapshot import demo
-from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
+from kubectl_kres.snapshot.format import (
+    CRC,
+    END,
+    FORMAT,
+    MAGIC,
+    Covered,
+    Header,
+    Mark,
+    SnapshotEnd,
+    page_decoder,
+)
 from kubectl_kres.store.store import Kept, Origin, Store
 
 _AGAIN = "take it again with: kubectl kres snapshot --out FILE"
 _UPGRADE = "upgrade kubectl-kres, or take it again with this version"
-_PAGE = re.compile(rb'\{"kind":"([A-Za-z0-9.-]+)",("managed":true,)?"items":')
+_PAGE = re.compile(rb'\{"kind":"([A-Za-z0-9./-]+)",("managed":true,)?"items":')
 
 #: msgspec raises the second for text that is no UTF-8.
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
@@ -45,19 +57,23 @@ class _Line(Struct, frozen=True, gc=False):
 def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> Store:
     """The store in a snapshot; its origin is the file, with the server's version, time and context of the header.
 
-    Objects of the kinds ``without`` are left out; what was known of them is still covered.
+    Objects of the kinds ``without`` are left out; what was known of them is still covered. What the scheduler looks at
+    is read when it is first asked for.
     ``lean``: see ``Store.lean``.
     Raises SnapshotError for a file that is no snapshot, is not whole or comes from a newer version.
     """
     pairs: list[tuple[str, list[Any]]] = []
     header = Header()
     covered: tuple[Covered, ...] = ()
+    views: set[str] = set()
     for line in _walk(path):
         match line:
             case Header():
                 header, covered = line, line.coverage
             case _Line():
-                if line.kind not in without:
+                if is_view(line.kind):
+                    views.add(line.kind)
+                elif line.kind not in without:
                     items, kept = _items(path, line), lean.get(line.kind)
                     pairs.append((line.kind, items if kept is None else list(map(kept, items))))
             case SnapshotEnd():
@@ -66,7 +82,27 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
                     raise _broken(path, "the number of objects is wrong")
     store = _store(path, header, covered, pairs)
     store.lean.update(lean)
+    if views:
+        load = cache(partial(_views, path))
+        store.deferred.update({kind: partial(_view, load, kind) for kind in views})
     return store
+
+
+def _view(load: Callable[[], dict[str, list[Any]]], kind: str) -> list[Any]:
+    return load().get(kind, [])
+
+
+def _views(path: str) -> dict[str, list[Any]]:
+    """What the scheduler looks at, by kind. Raises SnapshotError."""
+    from kubectl_kres.snapshot.scheduling import read_placed  # noqa: PLC0415 - only a pod that waits for a node needs it
+
+    result: dict[str, list[Any]] = {}
+    for line in _walk(path):
+        if isinstance(line, _Line) and is_view(line.kind):
+            result.setdefault(line.kind, []).extend(_items(path, line))
+    if BOUND_PODS in result:
+        result[BOUND_PODS] = [read_placed(result[BOUND_PODS])]
+    return result
 
 
 def pages(path: str, *kinds: str) -> Iterator[list[Any]]:

@@ -28,12 +28,13 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 def write(store: Store, path: str) -> int:
-    """Writes a store; returns the number of objects. Equal stores make equal bytes.
+    """Writes a store; returns the number of objects, views for the scheduler apart. Equal stores make equal bytes.
 
     ``-`` is standard output; a name that ends in ``.gz`` is gzipped. The file appears whole or not at all, readable by
     its owner only. Raises SnapshotError if it cannot be written.
     """
-    pages = ((kind, page) for kind in store.kinds() for page in _batches(store.all(kind)))
+    store.open_deferred()
+    pages = ((kind, page) for kind in store.kinds() for page in _batches(_objects(store, kind)))
     return write_stream(header(store), pages, path)
 
 
@@ -82,10 +83,30 @@ def _lines(pages: Pages) -> Iterator[tuple[int, bytes]]:
     for kind, items in pages:
         if kind not in kinds.BY_KIND and not is_parameter(kind):
             raise SnapshotError(f"a snapshot holds no {kind}", hint="known are " + " ".join(kinds.BY_KIND))
+        kept = _redact_view if kinds.is_view(kind) else _redact
         for managed, group in itertools.groupby(items, key=is_managed):
             for page in _batches(group):
                 head = b'{"kind":"%s",' % kind.encode() + (b'"managed":true,"items":' if managed else b'"items":')
-                yield len(page), head + _ENCODER.encode([quiet(redact(item)) for item in page]) + b"}\n"
+                yield 0 if kinds.is_view(kind) else len(page), head + _ENCODER.encode(list(map(kept, page))) + b"}\n"
+
+
+def _redact(item: Any) -> Any:
+    return quiet(redact(item))
+
+
+def _redact_view(item: Any) -> Any:
+    from kubectl_kres.snapshot.scheduling import redact_view  # noqa: PLC0415 - only what is read for the scheduler
+
+    return redact_view(item)
+
+
+def _objects(store: Store, kind: str) -> Iterator[Any]:
+    """Those of a kind; the store has pods on nodes as one object."""
+    if kind != kinds.BOUND_PODS:
+        return store.all(kind)
+    from kubectl_kres.snapshot.scheduling import write_placed  # noqa: PLC0415 - only what is read for the scheduler
+
+    return itertools.chain.from_iterable(map(write_placed, store.all(kind)))
 
 
 def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:

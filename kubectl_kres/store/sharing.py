@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.meta import Condition, OwnerReference
+from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
     Container,
     ContainerStatus,
@@ -91,7 +91,12 @@ class Sharing:
         self._encode = msgspec.json.Encoder().encode
 
     def share(self, item: Any) -> None:
-        """Puts parts of earlier objects in the place of equal ones. Nothing else can tell the difference."""
+        """Puts parts of earlier objects in the place of equal ones. Nothing else can tell the difference.
+
+        What is read for the scheduler has other structs, and stays as it is.
+        """
+        if not isinstance(item.metadata, Metadata):
+            return
         for holder, names in _holders(item):
             self._share(holder, names)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -60,12 +60,13 @@ class Store:
         self.changes = 0
         #: By kind what is kept of an object that is added; of other kinds it is kept whole.
         self.lean: dict[str, Callable[[Any], Any]] = {}
-        #: By kind what makes one object of all pages of a list: where there is so much that none is looked up by name.
-        self.gathered: dict[str, Callable[[Iterable[Sequence[Any]]], Any]] = {}
+        #: By kind what reads the objects that are there and were not asked for yet. That they are there is covered.
+        self.deferred: dict[str, Callable[[], Iterable[Any]]] = {}
 
     def copied(self) -> Store:
         """Another store with the same objects; what is put into one of them is not in the other."""
         other = Store(self.origin)
+        other.deferred = dict(self.deferred)
         other.files, other.written, other.beneath = dict(self.files), dict(self.written), dict(self.beneath)
         other._objects = {kind: {name: dict(space) for name, space in spaces.items()}
                           for kind, spaces in self._objects.items()}  # fmt: skip
@@ -105,7 +106,16 @@ class Store:
         space = self._objects.get(kind, {}).get(namespace, {})
         return space.pop(name, None) is not None
 
+    def open_deferred(self, *kinds: str) -> None:
+        """Read what was deferred of some kinds; without a name of all."""
+        for kind in kinds or tuple(self.deferred):
+            if kind in self.deferred:
+                for item in self.deferred.pop(kind)():
+                    self.add(kind, item)
+
     def get(self, kind: str, name: str, namespace: str = "") -> Any | None:
+        if kind in self.deferred:
+            self.open_deferred(kind)
         return self._objects.get(kind, {}).get(namespace, {}).get(name)
 
     def read(self, kind: str, name: str, namespace: str = "") -> Any | None:
@@ -115,6 +125,8 @@ class Store:
 
     def all(self, kind: str, namespace: str | None = None) -> Iterator[Any]:
         """Objects of a kind sorted by namespace and name; ``namespace`` None: everywhere."""
+        if kind in self.deferred:
+            self.open_deferred(kind)
         spaces = self._objects.get(kind, {})
         for space in sorted(spaces) if namespace is None else (namespace,):
             result = spaces.get(space, {})
@@ -134,6 +146,7 @@ class Store:
         """Drop the objects of a kind and what is known of them, so that a long list can pass through page by page."""
         self._changed(kind)
         self._objects.pop(kind, None)
+        self.deferred.pop(kind, None)
         self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
         self._by_place = {place: needs for place, needs in self._by_place.items() if place[0] != kind}
 

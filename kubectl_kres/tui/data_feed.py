@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from kubectl_kres.cluster.watch.event_queue import LONGEST
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import Forbidden, KresError
-from kubectl_kres.model.kinds import describe
+from kubectl_kres.model.kinds import describe, is_view
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
@@ -130,7 +130,7 @@ class ReadOnce:
                 while (page := self.look(partial(next, pages, None))) is not None:
                     if self._closed:
                         return
-                    for item in page:
+                    for item in page if not is_view(need.kind) else ():
                         sharing.share(item)
                     self._arrived.append((need, page, None))
             except Forbidden as error:

@@ -15,10 +15,13 @@ from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import of_pod
 from kubectl_kres.admission.request.new_pod import admit, policies_of
+from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.policing.system import DECIDING
 from kubectl_kres.snapshot import demo
 from kubectl_kres.store.store import Store
@@ -61,13 +64,13 @@ def manifests() -> Iterator[dict[str, Any]]:
 
 def test_header(text: str):
     header = json.loads(text.partition("\n")[0])
-    assert (header["kres"], header["format"], header["context"]) == ("snapshot", 1, "demo")
+    assert (header["kres"], header["format"], header["context"]) == ("snapshot", 2, "demo")
     assert re.fullmatch(r"v1\.36\.\d+", header["server"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", header["time"])
 
 
 def test_small_enough_to_ship_and_read(text: str):
-    assert len(text) < 310_000
+    assert len(text) < 340_000
     assert text.isascii()
 
 
@@ -76,7 +79,8 @@ def test_everything_was_read(store: Store):
     named = {need.name for need in store.needs() if need.namespace}
     assert named == {config.DEFAULTS, config.FLAGS, config.INFO}
     listed = {kind for kind, known in BY_KIND.items() if known.listed} - {*DECIDING, "ServiceAccount"}
-    assert {need.kind for need in store.needs() if not need.namespace} == listed
+    views = {scheduling.POD, scheduling.NODES, scheduling.BOUND_PODS}
+    assert {need.kind for need in store.needs() if not need.namespace} == listed | views
     assert 40 <= len(pods(store)) <= 70
 
 
@@ -212,11 +216,41 @@ def test_an_init_container_outweighs_its_app(store: Store):
 
 
 def test_a_pod_that_fits_no_node(store: Store):
-    [pod] = [pod for pod in pods(store) if not pod.spec.node_name]
+    [pod] = [pod for pod in pods(store) if not pod.spec.node_name and pod.metadata.namespace == "platform"]
     scheduled = conditions(pod)["PodScheduled"]
     assert (pod.status.phase, scheduled.status, scheduled.reason) == ("Pending", "False", "Unschedulable")
     assert scheduled.message.startswith("0/3 nodes are available: 3 Insufficient memory. ")
     assert scheduled.message in {event.message for event in store.all("Event", "platform")}
+
+
+def test_nodes_are_explained(store: Store):
+    """A pod whose request a LimitRange set: what was computed is what the real scheduler said."""
+    waiting = store.get("Deployment", "gallery", "previews")
+    assert waiting is not None
+    subject = Subject(ObjectRef("Deployment", "gallery", "previews"), BY_KIND["Deployment"])
+    explanation = explain(store, subject, Ask(Server((1, 36))))
+    nodes = explanation.scheduling
+    assert nodes is not None and (nodes.nodes, nodes.fitting, nodes.complete) == (3, 0, True)
+    assert nodes.sentence == nodes.stated
+    [asked] = nodes.asked
+    assert [(part.name, str(part.source and part.source.ref)) for part in asked.parts] == [
+        ("app", "None"),
+        ("proxy", "LimitRange/defaults"),
+    ]
+    assert "LimitRange/defaults" in explanation.remedies[0].text
+
+
+def test_every_word_of_the_run_state_is_there(store: Store):
+    assert {"waits", "ended", "runs", "starting", "off"} == set(states(store))  # a TaskRun fails
+
+
+def states(store: Store) -> Iterator[str]:
+    for kind in ("Deployment", "Job", "StatefulSet", "Pod"):
+        for item in store.all(kind):
+            ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
+            explanation = explain(store, Subject(ref, BY_KIND[kind]), Ask(Server((1, 36)), now=store.origin.time))
+            if explanation.run_state is not None:
+                yield explanation.run_state.word
 
 
 def test_no_node_holds_more_than_it_has(store: Store):

@@ -189,4 +189,4 @@ def test_without_a_live_cluster_the_nodes_are_not_read():
     subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
     explanation = explain(store, subject, Ask(Server()))
     assert explanation.scheduling is not None and explanation.unseen == ()
-    assert "which nodes can take Pod/web is not computed" in text(explanation.scheduling)
+    assert "nodes: not computed: nodes as the scheduler sees them" in text(explanation.scheduling)

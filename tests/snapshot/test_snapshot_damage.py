@@ -100,7 +100,7 @@ def resum(data):
 
 
 DAMAGE = {
-    "another format": (swap(b'"format":1', b'"format":2'), "has format 2, expected 1 or older", "upgrade kubectl-kres"),
+    "another format": (swap(b'"format":2', b'"format":3'), "has format 3, expected 2 or older", "upgrade kubectl-kres"),
     "not ours": (lambda _: b'{"kind":"List"}\n', "this is no kres snapshot", "written by"),
     "binary": (lambda _: b"\x7fELF" * 20, "this is no kres snapshot", "written by"),
     "gzip of something": (lambda _: gzip.compress(b"hello"), "this is no kres snapshot", "written by"),

@@ -133,7 +133,7 @@ def test_the_form(tmp_path):
     write(some(2 * PAGE + 1), str(path))
     rows = [json.loads(row) for row in path.read_text().splitlines()]
     assert rows[0]["kres"] == "snapshot"
-    assert rows[0]["format"] == 1
+    assert rows[0]["format"] == 2
     assert rows[0]["counts"] == {"Pod": 201}
     assert rows[0]["origin"] == ORIGIN.name
     assert len(rows[0]["coverage"]) == 4

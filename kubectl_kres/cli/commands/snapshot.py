@@ -27,11 +27,14 @@ from kubectl_kres.errors import (
     Unreachable,
     UsageError,
 )
+from kubectl_kres.model import scheduling
 from kubectl_kres.model.admitting import Parameter, is_parameter
-from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS, Kind
+from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS, Kind, is_view
 from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.pod.scheduling_needs import spec_needs
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.managers import with_text
+from kubectl_kres.snapshot.scheduling import BESIDE, asks_more, find_views, needs_beside
 from kubectl_kres.snapshot.write import write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.store import Origin, Store
@@ -59,11 +62,14 @@ _TELLING = frozenset({"Namespace", *(kind for system in systems() for kind in sy
 #: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
 
+#: What is read along with another kind, which says what could not be read.
+_TOLD_ALREADY = frozenset({scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS})
+
 #: Of the events only those that tell of trouble.
 _FIELDS = {"Event": "type=Warning"}
 
-#: Lists a kind page by page, and names what could not be decoded in the list given.
-_Read = Callable[[Kind, Need, list[str]], Iterator[list[Any]]]
+#: Lists a kind page by page, each with the name of its kind, and names what could not be decoded in the list given.
+_Read = Callable[[Kind, Need, list[str]], Iterator[tuple[str, list[Any]]]]
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -76,13 +82,21 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     if not options.out:
         raise UsageError("--out FILE is needed: where to write the snapshot")
 
-    def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[list[Any]]:
+    def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[tuple[str, list[Any]]]:
         if kind.struct is Parameter:
-            return iter([_parameters(connection, kind, need)])
+            yield need.kind, _parameters(connection, kind, need)
+            return
         if need.name:
-            return iter([[fill_store.get(connection, kind, need.namespace, need.name)]])
+            yield need.kind, [fill_store.get(connection, kind, need.namespace, need.name)]
+            return
         whole = structs.replace(kind, struct=with_text(kind.detail))
-        return fill_store.pages(connection, whole, need, options.chunk_size, skipped=skipped)
+        view = BY_KIND[BESIDE[need.kind]] if need.kind in BESIDE else None
+        for page in fill_store.listing(connection, whole, need, options.chunk_size, beside=view):
+            skipped.extend(line for line in page.skipped if line not in skipped)
+            if page.items:
+                yield need.kind, page.items
+            if view is not None:
+                yield from find_views(need.kind, page.beside, everywhere=not need.namespace)
 
     target, connection = connected(options)
     connection.waiting = WaitingNotice()
@@ -154,6 +168,23 @@ def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) ->
             yield from (Need(kind, name=space) for space in spaces)
         else:
             yield Need(kind)
+    yield from _of_waiting(store, spaces)
+
+
+def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[Need]:
+    """What the scheduler looks at for pods that wait, besides nodes and pods; asked again once some of it is read."""
+    done = {scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS, "Namespace"}
+    asked: set[Need] = set()
+    while True:
+        pods = tuple(store.all(scheduling.POD))
+        needs = (need for pod in pods for need in spec_needs(store, pod) if need.kind not in done)
+        wide = spaces == ("",)
+        new = dict.fromkeys(structs.replace(need, namespace="") if wide else need for need in needs)
+        wanted = [need for need in new if need not in asked]
+        if not wanted:
+            return
+        asked.update(wanted)
+        yield from wanted
 
 
 def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[Need]:
@@ -184,19 +215,19 @@ def _pages(
     progress = Progress()
     try:
         for need in needs(small):
-            kept = not BY_KIND[need.kind].listed or need.kind in _TELLING
+            kept = _is_kept(need.kind)
             plural = BY_KIND[need.kind].plural
             if options.verbosity > 0:
                 say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
             count = 0
             skipped: list[str] = []
             try:
-                for page in read(BY_KIND[need.kind], need, skipped):
-                    count += len(page)
+                for name, page in read(BY_KIND[need.kind], need, skipped):
+                    count += len(page) if name == need.kind else 0
                     progress.read(plural, count)
-                    if kept:
-                        _keep(small, need.kind, page)
-                    yield need.kind, page
+                    if kept or name == scheduling.POD:
+                        _keep(small, name, page)
+                    yield name, page
             except (Unreachable, TimedOut, Unauthenticated, ConfigError):
                 raise
             except ClusterError as error:
@@ -204,6 +235,7 @@ def _pages(
                 coverage[need] = Coverage("absent", error.message) if gone else _gap(error, named=bool(need.name))
             else:
                 coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
+            coverage.update(dict.fromkeys(needs_beside(need), coverage[need]))
             if kept:
                 small.cover(need, coverage[need])
         if not any(coverage.state == "read" for coverage in coverage.values()):
@@ -236,9 +268,16 @@ def _may_lack(kind: str) -> bool:
     return kind in _TELLING or is_parameter(kind) or BY_KIND[kind].group == DEVICES
 
 
+def _is_kept(kind: str) -> bool:
+    """Whether objects of the kind tell where else to look."""
+    return not BY_KIND[kind].listed or kind in _TELLING or is_view(kind)
+
+
 def _keep(store: Store, kind: str, page: list[Any]) -> None:
+    """Of pods that wait those for which more is read than nodes and pods."""
     for item in page:
-        store.add(kind, item)
+        if kind != scheduling.POD or asks_more(item):
+            store.add(kind, item)
 
 
 def _gap(error: ClusterError, *, named: bool) -> Coverage:
@@ -252,7 +291,11 @@ def _gap(error: ClusterError, *, named: bool) -> Coverage:
 
 def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
     """Says what could not be read; True if answers need some of it."""
-    gaps = {need: coverage for need, coverage in coverage.items() if not coverage.known and BY_KIND[need.kind].listed}
+    gaps = {
+        need: coverage
+        for need, coverage in coverage.items()
+        if not coverage.known and BY_KIND[need.kind].listed and need.kind not in _TOLD_ALREADY
+    }
     for need, gap in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
         say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_words(gap)}")

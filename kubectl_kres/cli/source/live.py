@@ -34,13 +34,6 @@ L = TypeVar("L", bound="LiveSource")
 _REQUESTS, _READS = 6, 1
 
 
-def _gathered(pages: Iterable[Sequence[Any]]) -> Any:
-    """Of pods on nodes what the scheduler counts there: of many pods nothing else fits into memory."""
-    from kubectl_kres.scheduling.node_info import gather_pods
-
-    return gather_pods(pages)
-
-
 def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
     """The target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
 
@@ -126,7 +119,6 @@ class LiveSource:
         self._along = Alongside(connection, self.store, self._kinds, options.chunk_size)
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
-        self.store.gathered["Pod.on/nodes"] = _gathered
         given.lay_over(self.store)
 
     @property

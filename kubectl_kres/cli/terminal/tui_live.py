@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from msgspec.structs import force_setattr
 
@@ -19,6 +20,7 @@ from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.errors import ConfigError
+from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.session import Session, Setting
@@ -62,7 +64,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         ),
     )
     store = Store(Origin("cluster", target.server, "", moment(), target.context, flags))
-    store.lean["Pod"] = _listed
+    store.lean.update({"Pod": _listed, BOUND_PODS: _placed})
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
 
@@ -72,6 +74,13 @@ def _listed(pod: Pod) -> Pod:
     if type(pod) is Pod:
         force_setattr(pod.metadata, "uid", "")
     return pod
+
+
+def _placed(pod: Any) -> Any:
+    """Of a pod on a node what the scheduler counts there."""
+    from kubectl_kres.scheduling.node_info import place_pod
+
+    return place_pod(pod)
 
 
 def _contexts(options: Options) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.admitting import Parameter
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
 from kubectl_kres.model.policy import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
@@ -113,9 +113,17 @@ def pages(
 
 
 def listing(
-    connection: Connection, kind: Kind, need: Need, chunk_size: int = CHUNK_SIZE, struct: Any = None
+    connection: Connection,
+    kind: Kind,
+    need: Need,
+    chunk_size: int = CHUNK_SIZE,
+    struct: Any = None,
+    beside: Kind | None = None,
 ) -> Iterator[ListPage]:
-    """As ``pages``, with what the server says of each page. Its ``items`` may be none."""
+    """As ``pages``, with what the server says of each page. Its ``items`` may be none.
+
+    ``beside``: the same objects are decoded as its struct, too.
+    """
     path = path_of(kind, need.namespace)
     place, last = _Place(max(chunk_size, 0)), ""
     advance = _Advance(kind)
@@ -126,13 +134,16 @@ def listing(
             answer = connection.ask(path, place.query(need))
             continue
         page = lists.decode(body(answer), kind, struct)
+        if beside is not None:
+            page = replace(page, beside=lists.decode(body(answer), kind, beside.struct).items)
         del answer
         if page.token and page.token == place.token:
             raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
         if page.items:
             last = _key(page.items[-1])
         if place.after:
-            page = replace(page, items=[item for item in page.items if _key(item) > place.after])
+            items, others = ([item for item in part if _key(item) > place.after] for part in (page.items, page.beside))
+            page = replace(page, items=items, beside=others)
         advance.over(page)
         place = _Place(place.limit, page.token, after=place.after)
         coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
@@ -237,7 +248,7 @@ def fill(
             jobs.append(partial(parameters.read, connection, kind, need))
         else:
             keep = store.lean.get(need.kind) if not need.name else None
-            gather = store.gathered.get(need.kind)
+            gather = _gather if need.kind == BOUND_PODS else None
             jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing, keep, gather))
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
@@ -245,6 +256,13 @@ def fill(
             if need.name or store.read(need.kind, item.metadata.name, item.metadata.namespace) is None:
                 store.add(need.kind, item, whole=bool(need.name))
         store.cover(need, coverage)
+
+
+def _gather(pages: Iterable[Sequence[Any]]) -> Any:
+    """Of pods on nodes what the scheduler counts there: of many pods nothing else fits into memory."""
+    from kubectl_kres.scheduling.node_info import gather_pods  # noqa: PLC0415 - only a pod that waits for a node needs it
+
+    return gather_pods(pages)
 
 
 def _read(

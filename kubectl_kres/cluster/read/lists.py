@@ -40,6 +40,7 @@ class ListPage(Struct, frozen=True):
 
     ``skipped`` names the objects that could not be decoded, each with the reason. ``version``: the moment of the list,
     from which it can be watched. ``remaining``: how many objects follow, 0 also where the server does not say.
+    ``beside``: the same objects once more, with other fields, where those were asked for.
     """
 
     items: list[Any]
@@ -47,6 +48,7 @@ class ListPage(Struct, frozen=True):
     skipped: tuple[str, ...] = ()
     version: str = ""
     remaining: int = 0
+    beside: list[Any] = []
 
 
 #: Held while a decoder is built. Two threads that build decoders of types with a part in common crash the

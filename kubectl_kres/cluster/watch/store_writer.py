@@ -8,6 +8,7 @@ from typing import Any
 from kubectl_kres.cluster.watch.event_queue import Word
 from kubectl_kres.cluster.watch.events import DELETED, WatchEvent, number
 from kubectl_kres.cluster.watch.need_reader import Reader
+from kubectl_kres.model.kinds import is_view
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
@@ -101,13 +102,17 @@ class Landing:
         before = store.get(kind, key[1], key[0])
         if before is not None and type(before) is type(item) and _version(before) == _version(item) != "":
             return
+        if not is_view(kind):
+            self._share(before, item)
+        store.add(kind, item)
+        changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
+
+    def _share(self, before: Any, item: Any) -> None:
         if before is not None:
             share_with(before, item)
         if before is None or getattr(item, "status", None) is not getattr(before, "status", None):
             self._siblings.share(item)
         self._siblings.came(item)
-        store.add(kind, item)
-        changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
 
     def _events(
         self, reader_objects: ReaderObjects, events: Iterable[WatchEvent], store: Store, changes: Changes
@@ -187,7 +192,8 @@ class Landing:
     def _take(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
         item = store.get(kind, key[1], key[0])
         if item is not None and store.remove(kind, key[1], key[0]):
-            self._siblings.gone(item)
+            if not is_view(kind):
+                self._siblings.gone(item)
             changes.take(ObjectRef(kind, key[1], key[0]))
 
     def _covered(self, kind: str, key: ObjectKey) -> bool:

@@ -15,6 +15,7 @@ from kubectl_kres.render.verdict.cause import figures
 from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
 
@@ -122,8 +123,14 @@ def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Itera
     yield from _autoscaled(explanation, width)
     if explanation.remedies or explanation.note:
         yield [("", "")]
-    yield from remedy_lines(explanation.remedies, _note(explanation), width)
+    yield from remedy_lines(shown_remedies(explanation), _note(explanation), width)
     yield from _then(explanation, width, now)
+
+
+def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
+    """Return the fixes of a short page: of those that let a pod onto a node the first."""
+    nodes = explanation.scheduling
+    return explanation.remedies[:1] if nodes is not None and nodes.remedies else explanation.remedies
 
 
 def head_lines(explanation: Explanation, width: int) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.provenance.journal import is_own_rule
-from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines
+from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
 from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.labels import LABEL, labelled
 from kubectl_kres.render.text.line import Line, Tone, clipped, size, toned, wrapped
@@ -49,6 +49,10 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages; empty: none is shown."""
     yield from short_verdict_lines(explanation, now, width)
     yield [("", "")]
+    if explanation.scheduling is not None:
+        from kubectl_kres.render.scheduling.nodes import short_report_lines
+
+        yield from short_report_lines(explanation.scheduling, width)
     yield from _value_lines(explanation, width)
     yield from _pod_line(explanation, width)
     yield from _quota_line(explanation, width)
@@ -208,6 +212,9 @@ def _more(explanation: Explanation) -> str:
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
+    nodes = ["every node's reason"] if explanation.scheduling is not None else []
+    fixes = len(explanation.remedies) - len(shown_remedies(explanation))
+    more = [f"{fixes} more fix{'es' * (fixes != 1)}"] if fixes else []
     if rules:
         parts.append(f"rule{'s' * (len(rules) > 1)} {', '.join(rules[:_FACTS])}: docs/rules.md")
-    return ", ".join(["every value", *parts])
+    return ", ".join([*more, "every value", *nodes, *parts])

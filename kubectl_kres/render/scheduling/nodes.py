@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kubectl_kres.render.text.labels import LABEL, labelled
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.nodes import (
-    LoweredRequest,
     NearestNode,
     NodeGroup,
-    NodeRemedy,
     NodeReport,
     RequestPart,
     ResourceAsked,
 )
 
 _INDENT = "    "
+#: Lines of a page that shows more than the nodes.
+SHORT = 5
+_UNREAD = "not computed: nodes as the scheduler sees them are not in what was read; a new snapshot has them"
 
 
 def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
@@ -24,15 +25,10 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     yield [("", "")]
-    if not report.nodes and "Node" in report.not_read:
-        text = f"which nodes can take {report.pod} is not computed: that is read of a live cluster only"
-        yield from toned("quiet", wrapped(text, width, first="nodes: ", rest="  "))
+    if _is_unread(report):
+        yield from toned("quiet", wrapped(_UNREAD, width, first="nodes: ", rest="  "))
         return
-    able = "would, if they were empty, take" if report.empty else "can take"
-    head = (
-        f"nodes: {report.fitting} of {report.nodes} {able} {report.pod}{'' if report.complete else ' as far as seen'}"
-    )
-    yield from toned("strong", wrapped(f"{head}{_named(report.fits)}", width, rest="  "))
+    yield from toned("strong", wrapped(f"nodes: {_head(report)}", width, rest="  "))
     if report.rejection:
         yield from toned("bad", wrapped(report.rejection, width, first="  all  ", rest=_INDENT))
     most = max((len(str(group.count)) for group in report.groups), default=0)
@@ -42,13 +38,37 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
         yield from toned("", wrapped(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
-    for place, remedy in enumerate(report.remedies):
-        yield from labelled("or" if place else "fix", remedy_text(remedy), width)
-        if remedy.why:
-            yield from toned("quiet", wrapped(remedy.why, width, first=" " * LABEL, rest=" " * LABEL))
-        for command in remedy.commands:
-            yield [("", " " * LABEL), ("command", command)]
     yield from toned("quiet", _remarks(report, width))
+
+
+def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
+    """Yield how many nodes can take the pod, why not, and the nearest, in at most SHORT lines."""
+    if report is None:
+        return
+    if _is_unread(report):
+        yield from labelled("nodes", _UNREAD, width, tone="quiet")
+        return
+    why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
+    text = f"{_head(report)}{': ' if why and not report.fits else ''}{'; '.join(why) if not report.fits else ''}"
+    yield from _cut(labelled("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
+    if report.nearest is not None:
+        yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
+
+
+def _cut(lines: Iterable[Line], most: int) -> list[Line]:
+    """The first of the lines; that there are more is seen."""
+    first = list(lines)
+    return first if len(first) <= most else [*first[: most - 1], [*first[most - 1], ("quiet", "…")]]
+
+
+def _is_unread(report: NodeReport) -> bool:
+    return not report.nodes and "Node" in report.not_read
+
+
+def _head(report: NodeReport) -> str:
+    able = "would, if they were empty, take" if report.empty else "can take"
+    seen = "" if report.complete else " as far as seen"
+    return f"{report.fitting} of {report.nodes} {able} {report.pod}{seen}{_named(report.fits)}"
 
 
 def _named(nodes: Sequence[str]) -> str:
@@ -92,27 +112,6 @@ def nearest_text(nearest: NearestNode) -> str:
         holders = ", ".join(f"{holder.pod.namespace}/{holder.pod.name} {holder.amount}" for holder in nearest.holders)
         text += f"; most of it is requested by {holders}{' ...' if nearest.pods > len(nearest.holders) else ''}"
     return text
-
-
-def remedy_text(remedy: NodeRemedy) -> str:
-    """What to change, and what comes of it."""
-    more = f" and {remedy.nodes - 1} more" if remedy.nodes > 1 else ""
-    then = f"{remedy.node}{more} can take the pod then (tried)"
-    match remedy.action:
-        case "lower-request":
-            return f"{', '.join(map(_lowered, remedy.lowered))}: {then}"
-        case "tolerate":
-            return f"tolerate {remedy.about}: {then}"
-        case "label-node":
-            return f"label node {remedy.node} {remedy.about}, if that is true of it: {then}"
-        case "uncordon":
-            return f"uncordon node {remedy.node}: {then}"
-
-
-def _lowered(value: LoweredRequest) -> str:
-    who = f"of {value.container}" if value.container else "of the pod level"
-    by = f", which {value.source.ref} sets," if value.source is not None else ""
-    return f"lower the {value.resource} request {who} from {value.from_}{by} to {value.to}"
 
 
 def _remarks(report: NodeReport, width: int) -> Iterator[str]:

@@ -400,7 +400,7 @@ class Explanation(Record, frozen=True):
 def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
     """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty.
 
-    Of what is read for the scheduler, which snapshots and files never hold, the report about nodes says it.
+    Of what is read for the scheduler, and older snapshots do not hold, the report about nodes says it.
     """
     for need in needs:
         coverage = store.covered(need)

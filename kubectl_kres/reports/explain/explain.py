@@ -209,7 +209,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     decision = decided(store, subject, analysis)
     verdict, containers, advice, unseen, seen, pods, table = decision
     state = _run_state(store, subject, ask, decision)
-    advice = _with_next_step(advice, state, verdict)
+    nodes = _nodes(store, subject, analysis, containers, ask.server)
+    advice = _with_next_step(_with_node_fixes(advice, nodes, state, verdict), state, verdict)
     return Explanation(
         subject=subject.ref,
         start=start.text,
@@ -228,7 +229,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
         demands=_demands(start, known.policies, charged),
         facts=seen,
-        scheduling=_nodes(store, subject, analysis, containers, ask.server),
+        scheduling=nodes,
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),
@@ -273,6 +274,20 @@ def _run_state(store: Store, subject: Subject, ask: Ask, decision: Decision) -> 
     who = str(limit.source.ref) if limit.source is not None else "the manifest" if limit.written else "admission"
     edited = f", last written by {limit.edited.manager}" if limit.edited is not None else ""
     return structs.replace(state, detail=f"{state.detail}; the limit{amount} is set by {who}{edited}")
+
+
+def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState | None, verdict: Verdict) -> Advice:
+    """What lets the pod onto a node, where nothing else holds it up."""
+    if nodes is None or not nodes.remedies or advice.remedies or is_negative(verdict):
+        return advice
+    if state is not None and state.reason != "NoNode":
+        return advice
+    from kubectl_kres.reports.scheduling.fixes import node_fixes
+
+    note = advice.note
+    if note.startswith(NOTHING):
+        note = "; ".join(filter(None, (note.partition(f"{NOTHING}: ")[2], note.partition(", but ")[2])))
+    return Advice(node_fixes(nodes), note)
 
 
 def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) -> Advice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
@@ -24,10 +25,11 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[Need]:
     yield BOUND_PODS
     whole = store.get(scheduling.POD, name, namespace)
     if isinstance(whole, SchedulingPod):
-        yield from _of_spec(store, whole)
+        yield from spec_needs(store, whole)
 
 
-def _of_spec(store: Store, pod: SchedulingPod) -> Iterator[Need]:
+def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[Need]:
+    """Yield what the filters look at besides nodes and pods."""
     spec, namespace = pod.spec, pod.metadata.namespace
     if any(volume.persistent_volume_claim or volume.ephemeral is not None for volume in spec.volumes or ()):
         yield Need(scheduling.CLAIMS, namespace, required=False)
@@ -48,8 +50,14 @@ def _of_spec(store: Store, pod: SchedulingPod) -> Iterator[Need]:
     )
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
-    elif any(pods.selects_namespaces for pods in store.all(scheduling.BOUND_PODS)):
+    elif any(map(_selects_namespaces, store.all(scheduling.BOUND_PODS))):
         yield Need("Namespace", name=namespace, required=False)
+
+
+def _selects_namespaces(pods: Any) -> bool:
+    """Whether pods that were gathered, or one of those that are watched, keep away pods of namespaces by labels."""
+    terms = getattr(pods, "anti_affinity", ())
+    return getattr(pods, "selects_namespaces", False) or any(term.namespace_selector is not None for term in terms)
 
 
 def _of_storage(store: Store) -> Iterator[Need]:

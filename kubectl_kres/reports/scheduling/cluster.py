@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.scheduling import SchedulingWorld, VolumeAttachment
-from kubectl_kres.scheduling.node_info import BoundPod, PodsOnNodes, build_node
+from kubectl_kres.scheduling.node_info import BoundPod, PlacedPod, PodsOnNodes, build_node, collect_pods, place_pod
 from kubectl_kres.scheduling.plugin import SchedulingCluster
 from kubectl_kres.store.store import Store
 
@@ -22,7 +22,7 @@ class SchedulingInput(Struct, frozen=True):
 
 def read_cluster(store: Store, minor: int) -> SchedulingInput:
     """What was read for the scheduler. ``minor``: its version, 1.N."""
-    pods = next(store.all(scheduling.BOUND_PODS), PodsOnNodes({}))
+    pods = read_pods(store)
     nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
     for attachment in store.all(scheduling.ATTACHMENTS):
@@ -42,6 +42,15 @@ def read_cluster(store: Store, minor: int) -> SchedulingInput:
         minor=minor,
     )
     return SchedulingInput(SchedulingCluster(nodes, world), pods.nominated)
+
+
+def read_pods(store: Store) -> PodsOnNodes:
+    """Return the pods on nodes: gathered when they were read, or one by one where they are watched."""
+    pods = list(store.all(scheduling.BOUND_PODS))
+    if len(pods) == 1 and isinstance(pods[0], PodsOnNodes):
+        return pods[0]
+    placed = (pod if isinstance(pod, PlacedPod) else place_pod(pod) for pod in pods)
+    return collect_pods((pod.node, pod) for pod in placed if pod.node)
 
 
 def _by_name(store: Store, kind: str) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def report_nodes(
         stated=_stated(pod),
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        empty=next(store.all(scheduling.BOUND_PODS), None) is None,
+        empty=scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None,
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )

@@ -1,0 +1,34 @@
+"""The remedies of a report about nodes as fixes, beside those for what is refused."""
+
+from __future__ import annotations
+
+from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy, NodeReport
+from kubectl_kres.reports.common.remedy import Remedy
+
+
+def node_fixes(report: NodeReport | None) -> tuple[Remedy, ...]:
+    """Return each remedy in words, in the order of the report; none without a report."""
+    if report is None:
+        return ()
+    return tuple(Remedy(fix_text(each), commands=each.commands, why=each.why, proven=True) for each in report.remedies)
+
+
+def fix_text(remedy: NodeRemedy) -> str:
+    """What to change, and what comes of it."""
+    more = f" and {remedy.nodes - 1} more" if remedy.nodes > 1 else ""
+    then = f"{remedy.node}{more} can take the pod then (tried)"
+    match remedy.action:
+        case "lower-request":
+            return f"{', '.join(map(_lowered, remedy.lowered))}: {then}"
+        case "tolerate":
+            return f"tolerate {remedy.about}: {then}"
+        case "label-node":
+            return f"label node {remedy.node} {remedy.about}, if that is true of it: {then}"
+        case "uncordon":
+            return f"uncordon node {remedy.node}: {then}"
+
+
+def _lowered(value: LoweredRequest) -> str:
+    who = f"of {value.container}" if value.container else "of the pod level"
+    by = f", which {value.source.ref} sets," if value.source is not None else ""
+    return f"lower the {value.resource} request {who} from {value.from_}{by} to {value.to}"

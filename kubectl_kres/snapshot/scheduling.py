@@ -1,0 +1,182 @@
+"""What a snapshot keeps for the scheduler's filters: nodes, pods that wait for one, of pods on nodes what counts there.
+
+Names of volumes are kept, since claims of pods are called by them; addresses and handles of volumes are compared only,
+so that a digest stands for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.model import scheduling
+from kubectl_kres.model.pod import SCHEDULED
+from kubectl_kres.model.scheduling import (
+    DiskVolume,
+    PersistentVolume,
+    SchedulingContainer,
+    SchedulingMetadata,
+    SchedulingPod,
+    SchedulingStatus,
+    SchedulingVolume,
+)
+from kubectl_kres.scheduling.node_info import (
+    BoundPod,
+    PlacedPod,
+    PodsOnNodes,
+    collect_pods,
+    node_of,
+    place_pod,
+    placed_pod,
+    share_labels,
+)
+from kubectl_kres.store.coverage import Need
+
+#: Decoded from the same answers of the server as the objects of the kind, since there are many of them.
+BESIDE = {"Node": scheduling.NODES, "Pod": scheduling.POD}
+
+#: Annotations of claims that the filters look at.
+_ANNOTATIONS = frozenset(
+    {
+        "pv.kubernetes.io/bind-completed",
+        "volume.beta.kubernetes.io/storage-class",
+        "volume.kubernetes.io/selected-node",
+    }
+)
+_MARK = "digest:"
+_DISKS = ("gce_persistent_disk", "aws_elastic_block_store", "iscsi", "rbd")
+
+
+def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator[tuple[str, list[Any]]]:
+    """Yield what is kept of one page of nodes or pods. ``everywhere``: the page is of a list of all namespaces.
+
+    Pods on nodes are kept only then: those of one namespace do not say what is free.
+    """
+    if kind == "Node":
+        yield scheduling.NODES, list(items)
+        return
+    yield scheduling.POD, [pod for pod in items if _waits(pod)]
+    if everywhere:
+        yield scheduling.BOUND_PODS, list(_placed(items))
+
+
+def needs_beside(need: Need) -> tuple[Need, ...]:
+    """Return what is known of the views once ``need``, a list of nodes or pods, was read."""
+    if need.kind == "Node":
+        return (Need(scheduling.NODES),)
+    if need.kind != "Pod" or need.name:
+        return ()
+    everywhere = () if need.namespace else (Need(scheduling.BOUND_PODS),)
+    return (Need(scheduling.POD, need.namespace), *everywhere)
+
+
+def asks_more(pod: SchedulingPod) -> bool:
+    """Whether the filters look at more than nodes and pods for it: volumes, devices."""
+    containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
+    requests = (name for each in containers if each.resources for name in each.resources.requests or ())
+    return bool(pod.spec.volumes or pod.spec.resource_claims) or any("/" in name for name in requests)
+
+
+def _waits(pod: SchedulingPod) -> bool:
+    return not pod.spec.node_name and any(
+        condition.type == SCHEDULED and condition.reason == "Unschedulable" for condition in pod.status.conditions or ()
+    )
+
+
+def _placed(pods: Iterable[SchedulingPod]) -> Iterator[PlacedPod]:
+    return (place_pod(pod) for pod in pods if node_of(pod))
+
+
+def write_placed(pods: PodsOnNodes) -> Iterator[PlacedPod]:
+    """Yield the pods as they stand in a snapshot."""
+    for node, placed in pods.on_nodes.items():
+        yield from (placed_pod(pod, node) for pod in placed)
+    yield from (placed_pod(pod, node) for node, pod in pods.nominated)
+
+
+def read_placed(pods: Iterable[PlacedPod]) -> PodsOnNodes:
+    """Return the pods as the filters take them."""
+    return collect_pods((pod.node, _bound(pod)) for pod in pods)
+
+
+def _bound(pod: PlacedPod) -> BoundPod:
+    values = {name: getattr(pod, name) for name in BoundPod.__struct_fields__}
+    return BoundPod(**{**values, "labels": share_labels(pod.labels)})
+
+
+def redact_view(item: Any) -> Any:
+    """Return the object with what the filters look at."""
+    match item:
+        case PlacedPod():
+            return replace(item, volumes=_volumes(item.volumes)) if item.volumes else item
+        case SchedulingPod():
+            return _waiting(item)
+        case PersistentVolume():
+            csi = item.spec.csi
+            spec = (
+                item.spec
+                if csi is None
+                else replace(item.spec, csi=replace(csi, volume_handle=_digest(csi.volume_handle)))
+            )
+            return replace(item, metadata=_metadata(item.metadata), spec=spec)
+        case Struct(metadata=SchedulingMetadata()):
+            return replace(item, metadata=_metadata(item.metadata))
+    return item
+
+
+def _metadata(metadata: SchedulingMetadata) -> SchedulingMetadata:
+    kept = {key: text for key, text in (metadata.annotations or {}).items() if key in _ANNOTATIONS}
+    return replace(metadata, annotations=kept or None, resource_version="")
+
+
+def _waiting(pod: SchedulingPod) -> SchedulingPod:
+    spec, status = pod.spec, pod.status
+    changed = replace(
+        spec,
+        containers=_containers(spec.containers),
+        init_containers=_containers(spec.init_containers),
+        volumes=_volumes(spec.volumes) or None,
+    )
+    kept = SchedulingStatus(
+        phase=status.phase,
+        nominated_node_name=status.nominated_node_name,
+        conditions=status.conditions,
+        resource_claim_statuses=status.resource_claim_statuses,
+    )
+    return replace(pod, metadata=replace(pod.metadata, resource_version=""), spec=changed, status=kept)
+
+
+def _containers(containers: tuple[SchedulingContainer, ...] | None) -> tuple[SchedulingContainer, ...] | None:
+    """With those of their ports alone that they take of the node."""
+    return containers and tuple(
+        replace(container, ports=tuple(port for port in container.ports or () if port.host_port) or None)
+        for container in containers
+    )
+
+
+def _volumes(volumes: tuple[SchedulingVolume, ...] | None) -> tuple[SchedulingVolume, ...]:
+    """Those that bind a pod to nodes: claims by name, disks by digest."""
+    return tuple(kept for volume in volumes or () if (kept := _volume(volume)) is not None)
+
+
+def _volume(volume: SchedulingVolume) -> SchedulingVolume | None:
+    disks = {name: _disk(disk) for name in _DISKS if (disk := getattr(volume, name)) is not None}
+    if not disks and volume.persistent_volume_claim is None and volume.ephemeral is None:
+        return None
+    return replace(volume, ephemeral=None if volume.ephemeral is None else {}, **disks)
+
+
+def _disk(disk: DiskVolume) -> DiskVolume:
+    texts = {name: _digest(getattr(disk, name)) for name in ("pd_name", "volume_id", "iqn", "pool", "image")}
+    return replace(disk, monitors=disk.monitors and tuple(map(_digest, disk.monitors)), **texts)
+
+
+def _digest(text: str) -> str:
+    """What stands for the text; itself if it is a digest already."""
+    if not text or text.startswith(_MARK):
+        return text
+    return _MARK + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

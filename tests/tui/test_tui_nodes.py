@@ -1,0 +1,46 @@
+"""The nodes for a pod that waits, on its screen: of a snapshot, and of a cluster that changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster.living import living
+from tui.driving import LARGE, demo, drive
+from tui.test_tui_live import watch
+
+from kubectl_kres.render.pod.explain import explanation_lines
+from kubectl_kres.snapshot import demo as bundled
+
+ASKED = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "2"}}}]}
+HELD = {"nodeName": "n1", "containers": [{"name": "app", "resources": {"requests": {"cpu": "3"}}}]}
+STATED = "0/1 nodes are available: 1 Insufficient cpu."
+WAITING = {
+    "phase": "Pending",
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": STATED}],
+}
+
+
+def test_the_screen_of_a_snapshot_has_fixes_and_nodes():
+    app = demo("deployment gallery", file=bundled.path(), namespaces=("previews",))
+    shown = drive(app, size=LARGE, then=has_nodes)
+    assert "lower the memory request of proxy from 4Gi, which LimitRange/defaults sets" in " ".join(shown.split())
+
+
+def has_nodes(app: Any) -> None:
+    lines = explanation_lines(app.pane.found, steps=False, width=100)
+    assert any("nearest: node-" in text for line in lines for _, text in line)
+
+
+def test_the_screen_of_a_cluster_follows_its_nodes(tmp_path):
+    with living() as cluster:
+        cluster.put("namespaces", "", "a")
+        cluster.put("nodes", "", "n1", status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}})
+        cluster.put("pods", "a", "db", spec=HELD, status={"phase": "Running"})
+        cluster.put("pods", "a", "web", spec=ASKED, status=WAITING)
+
+        async def act(pilot, until):
+            await until("lower the cpu request of app from 2 to 1: n1 can take the pod")
+            cluster.put("pods", "a", "db", spec=HELD, status={"phase": "Succeeded"})
+            await until("lower the cpu request", gone=True)
+
+        watch(cluster, tmp_path, "pod web", act, namespaces=("a",))
