@@ -33,6 +33,7 @@ from kubectl_kres.tui.screens.users import users_of
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, safe, taken
+from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
 from kubectl_kres.tui.widgets.header_footer import (
     crumb_at,
     crumb_line,
@@ -91,6 +92,7 @@ class Kres(App[None]):
         self._aim: ObjectRef | None = None
         self._tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
+        self._ahead = TypeAhead(self)
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
         for own in themes.OWN.values():
@@ -298,6 +300,22 @@ class Kres(App[None]):
         self.say(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
 
     # Keys
+
+    @property
+    def typing(self) -> bool:
+        """Whether the keys are the prompt's."""
+        return self.screen_stack[0].has_class("typing")
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key waits while the one before it may still lead to another screen, whose key it is then."""
+        if self._ahead.hold(event):
+            return
+        if not isinstance(event, events.Key) or event.is_forwarded or not self.screen_stack:
+            await super().on_event(event)
+            return
+        typing, target = self.typing and event.key not in ENDING, self.focused
+        await super().on_event(event)
+        self._ahead.sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""

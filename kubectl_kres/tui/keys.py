@@ -124,6 +124,8 @@ _MOVES = (
     ("home,g", "first"),
     ("end,G", "last"),
 )
+#: All of them: none leads to another screen.
+MOVING_KEYS = frozenset(key for keys, _ in _MOVES for key in keys.split(","))
 MOVING = (
     ("up down j k", "a line up or down"),
     ("pgup pgdn ctrl-b ctrl-f space", "a page up or down"),
