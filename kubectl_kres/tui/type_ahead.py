@@ -79,9 +79,8 @@ class TypeAhead:
         yield pane is not None and not pane.is_mounted
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing
-        yield pane is not None and below and not _inside(focused, pane) and any(
-            child.focusable for child in pane.query("*")
-        )
+        if pane is not None and below and not _inside(focused, pane):
+            yield any(_inside(widget, pane) for widget in screen.focus_chain)
 
 
 def _up(pump: MessagePump) -> Iterator[MessagePump]:

@@ -21,7 +21,7 @@ BURSTS = {
     "two rows down": ("pods", ["/", *typed("s"), "enter", "j", "j"], "filter s", ">  batch      import-prices-2"),
     "command after command": ("", [":", *typed("pods"), "enter", ":", *typed("quotas"), "enter", "G"], "quotas", "HARD"),
     "a filter that is left": ("pods", ["/", *typed("cart"), "escape", "j"], "47 pods", "pods"),
-    "a row, then who uses it": ("quotas", ["enter", "u"], "WHAT", "who uses"),
+    "a row, then who uses it": ("quotas", ["enter", "u"], "> users", "WHO"),
     "help and back": ("", ["?", "escape", ":", *typed("ns"), "enter", "j"], "namespaces", "TIGHTEST"),
 }
 
@@ -50,9 +50,6 @@ def burst(app: Kres, keys: Sequence[str], *, gaps: Random | None = None, size: t
 
 
 async def rest(pilot: Any) -> None:
-    await settled(pilot)
-    while pilot.app._ahead.holding:
-        await pilot.pause(0.005)
     await settled(pilot)
 
 

@@ -90,9 +90,11 @@ class ClaimPane(OutlinePane):
         kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
+        place = 0
         for turn in claim_explanation.turns:
+            place += turn.result != "kept"
             if turn.result != "kept" or turn.own:
-                yield turn_item(turn)
+                yield turn_item(turn, place if turn.result != "kept" else 0)
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
             yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")

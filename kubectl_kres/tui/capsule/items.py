@@ -43,14 +43,14 @@ def _then(way: UnblockOption) -> str:
     return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
 
 
-def turn_item(queue_turn: QueueTurn) -> OutlineItem:
-    """A claim's turn in a pass over a queue."""
+def turn_item(queue_turn: QueueTurn, place: int) -> OutlineItem:
+    """A claim's turn in a pass over a queue. ``place``: among those that do not have their share; 0: it has."""
     ref, own = queue_turn.subject, queue_turn.own
     tone: Tone = "strong" if own else ""
     text = f"{RESULTS[queue_turn.result]}{' (this one)' * own}"
     return OutlineItem(
         (),
-        f"{queue_turn.place}. {ref.key}",
+        f"{f'{place}. ' if place else ''}{ref.key}",
         said=text,
         tone=tone,
         about=partial(_turn_lines, queue_turn),

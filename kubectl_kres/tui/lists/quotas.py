@@ -97,7 +97,8 @@ def rank(row: QuotaEntry) -> int | None:
     return row.percent
 
 
-def _percent(row: QuotaEntry) -> str:
+def percent_text(row: QuotaEntry) -> str:
+    """How much of its tightest name is used; ``over`` where a percentage says no more than that."""
     if row.percent is not None and row.percent < _MOST_PERCENT:
         return f"{row.percent}%"
     return "over" if row.tight is not None and row.tight.over else "-"
@@ -113,7 +114,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.ref.name),
         Column("state", "STATE", state, lambda row: -(rank(row) or 0), tone=_tone, most=14, wide=True),
-        Column("percent", "USED%", _percent, rank, _tone, right=True, most=5, down=True),
+        Column("percent", "USED%", percent_text, rank, _tone, right=True, most=5, down=True),
         Column("bar", "", _bar, rank, _tone, width=_BAR, wide=True, searched=False, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _figure("used", "USED"),

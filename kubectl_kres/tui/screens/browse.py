@@ -380,11 +380,11 @@ class Browse(TablePane):
         row = self._described = self.table.row
         self._give_room()
         self._arrange()
-        self.table.empty = () if self.table.view.keys else [("warn", self._why())]
+        self.table.empty = () if self.table.view.keys else [("quiet", self._why())]
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
-            self.detail.put(self._reasons)
+            self.detail.put(self._reasons if self.has_class("absent") else self._gaps)
         self.post_message(Told())
 
     def _give_room(self) -> None:
@@ -401,7 +401,13 @@ class Browse(TablePane):
     def _reasons(self, width: int) -> Iterator[Line]:
         """Why there is nothing to see."""
         if why := self._why():
-            yield from toned("warn", wrapped(why, width, rest="  "))
+            yield from toned("quiet", wrapped(why, width, rest="  "))
+        if not self._making and self.listing.empty is not None and not any(self.session.loading(self.needs())):
+            yield from self.listing.empty(self.session, self._namespace, width)
+        yield from self._gaps(width)
+
+    def _gaps(self, width: int) -> Iterator[Line]:
+        """What could not be read."""
         yield from gap_lines(self.session, self.needs(), width)
 
     def _why(self) -> str:
@@ -414,8 +420,14 @@ class Browse(TablePane):
         if self._making is not None or any(self.session.loading(self.needs())):
             return f"reading {self.listing.id}{where}"
         known = self.session.store.covered(next(iter(self.needs()))).known
-        elsewhere = " (0 shows all namespaces)" if where else ""
-        return (self._absent() or f"no {self.listing.id}{where}{elsewhere}") if known else ""
+        elsewhere = f"; 0 shows {self._all()}" if where else ""
+        nothing = self.listing.none or f"no {self.listing.several or self.listing.id}"
+        return (self._absent() or f"{nothing}{where}{elsewhere}") if known else ""
+
+    def _all(self) -> str:
+        """All namespaces, with their number if it is known."""
+        count = sum(1 for _ in self.session.store.all("Namespace"))
+        return f"all {count} namespaces" if count > 1 else "all namespaces"
 
     def _absent(self) -> str:
         """What it means that the server has no such kind, and what still works; empty if it has."""
