@@ -90,6 +90,7 @@ class Kres(App[None]):
         self._purpose: Purpose = "command"
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
+        self._aimed = ""
         self._tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ahead = TypeAhead(self)
@@ -444,13 +445,16 @@ class Kres(App[None]):
         if proposal is None:
             self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
             return
-        self._aim = proposal.ref
+        self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
         self._type("suppose", proposal.text)
 
     def _suppose(self, text: str) -> None:
         """Waits for what has to be read: what becomes of the number is said at a tick."""
         if self._aim is None or not text:
             return
+        if "=" not in text:
+            # A value alone is for the name that stood there.
+            text = f"{self._aimed}={text}"
         change = self.session.what_if
         try:
             typed_number = whatif.tried((change.real if change else self.session).store, self._aim, text)
@@ -498,7 +502,9 @@ class Kres(App[None]):
             self.say("nothing is tried: s on a value does")
             return
         self._exchange(change.real, History(self._without_trying() or (HOME,)))
-        self.copy("; ".join(typed_number.command for typed_number in change.tries), "what would make it so")
+        owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)
+        what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
+        self.copy("; ".join(typed_number.lasting for typed_number in change.tries), what)
 
     def _exchange(self, session: Session, history: History) -> None:
         """Other objects under the same app."""

@@ -19,7 +19,12 @@ BURSTS = {
     "a command, then a filter": ("", [":", *typed("pods"), "enter", "/", *typed("web")], "filter web", "pods"),
     "a filter, then a row": ("pods", ["/", *typed("cart"), "enter", "j", "enter"], "SET BY", "cart-"),
     "two rows down": ("pods", ["/", *typed("s"), "enter", "j", "j"], "filter s", ">  batch      import-prices-2"),
-    "command after command": ("", [":", *typed("pods"), "enter", ":", *typed("quotas"), "enter", "G"], "quotas", "HARD"),
+    "command after command": (
+        "",
+        [":", *typed("pods"), "enter", ":", *typed("quotas"), "enter", "G"],
+        "quotas",
+        "HARD",
+    ),
     "a filter that is left": ("pods", ["/", *typed("cart"), "escape", "j"], "47 pods", "pods"),
     "a row, then who uses it": ("quotas", ["enter", "u"], "> users", "WHO"),
     "help and back": ("", ["?", "escape", ":", *typed("ns"), "enter", "j"], "namespaces", "TIGHTEST"),

@@ -1,4 +1,4 @@
-"""A problem in the few words that a row of the overview has room for: the cause, the pods that are there, since when."""
+"""A problem in the few words that a row of the overview has room for: the cause, and the pods that are there."""
 
 from __future__ import annotations
 

@@ -200,7 +200,8 @@ LISTING = Listing(
     opens=lambda row: Location("pods", namespace=row.name),
     ref=_ref,
     command=lambda session, _namespace: session.command("qos --summary", ""),
-    hints=("sort-cpu", "sort-memory", "explain"),
+    worst_first=True,
+    hints=("users", "timeline", "sort-cpu", "sort-memory", "explain"),
     scoped=False,
     sums=True,
 )

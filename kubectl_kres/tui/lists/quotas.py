@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.bar import bar
+from kubectl_kres.render.text.bar import fine_bar
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.overview.areas import quota_state, read_quota, tightest
@@ -105,7 +105,9 @@ def percent_text(row: QuotaEntry) -> str:
 
 
 def _bar(row: QuotaEntry) -> str:
-    return bar(row.percent, _BAR, ascii_only=row.ascii_only) if row.percent is not None else ""
+    if row.percent is None and (row.tight is None or not row.tight.over):
+        return ""
+    return fine_bar(row.percent if not (row.tight and row.tight.over) else None, _BAR, ascii_only=row.ascii_only)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -115,7 +117,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("name", "NAME", lambda row: row.ref.name),
         Column("state", "STATE", state, lambda row: -(rank(row) or 0), tone=_tone, most=14, wide=True),
         Column("percent", "USED%", percent_text, rank, _tone, right=True, most=5, down=True),
-        Column("bar", "", _bar, rank, _tone, width=_BAR, wide=True, searched=False, down=True),
+        Column("bar", "", _bar, rank, _tone, width=_BAR + 1, drawn=True, wide=True, searched=False, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _figure("used", "USED"),
         _figure("hard", "HARD"),
@@ -176,5 +178,6 @@ LISTING = Listing(
     opens=lambda row: Location("quota", ref=row.ref),
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("quota", namespace),
-    hints=("sort-state", "explain", "faults"),
+    hints=("suppose", "users", "timeline", "sort-state", "explain", "faults"),
+    worst_first=True,
 )

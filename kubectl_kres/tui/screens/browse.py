@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -44,6 +45,11 @@ _BESIDE, _STAYS = 48, 44
 #: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
 _BELOW, _BARE = 8, 9
 
+#: The filter that a key of its own sets.
+_NO_LIMITS = "limits=none"
+#: Rows of which it is counted in which namespaces they are.
+_SPREAD, _SPACES = 20_000, 3
+
 #: What a missing extension takes nothing from.
 _STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
 
@@ -83,6 +89,9 @@ class Browse(TablePane):
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
+        if listing.worst_first and (column := self._worst()) is not None:
+            self.table.sort(column)
+            self._costly = {column.id} if listing.ready is not None else set()
         #: All rows are to be made anew: at first they are.
         self._due, self._settled = True, 0.0
         #: When the order last went by what was computed.
@@ -97,6 +106,10 @@ class Browse(TablePane):
         self._known: tuple[str, int] | None = None
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
+
+    def _worst(self) -> Column | None:
+        """The column by which what is worst comes first."""
+        return next((column for column in self.table.columns if column.id == "state"), None)
 
     def _columns(self, namespace: str) -> Sequence[Column]:
         setting, listing = self.session.setting, self.listing
@@ -368,6 +381,11 @@ class Browse(TablePane):
         return (ready is None or ready(row, "fault")) and bool(self.listing.sign(row)[0])
 
     @property
+    def fields(self) -> Mapping[str, Callable[[Any], str]]:
+        columns = {column.id: column.text for column in self.table.columns if column.searched}
+        return columns | self.listing.fields
+
+    @property
     def selector(self) -> Selector:
         return self.session.setting.selector
 
@@ -442,8 +460,17 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        text = f"{self._counted(count)}{sort_line(self.table)}{faults}"
+        text = f"{self._counted(count)}{sort_line(self.table)}{faults}{self._spread()}"
         return [("", text), *gap_count(self.session, self.needs())]
+
+    def _spread(self) -> str:
+        """In which namespaces the rows are that a filter by a field lets through."""
+        keys = self.table.view.keys
+        if "=" not in self._filter or self._namespace or not 0 < len(keys) <= _SPREAD or not self.listing.scoped:
+            return ""
+        spaces = Counter(key[0] for key in keys).most_common(_SPACES + 1)
+        more = ", ..." if len(spaces) > _SPACES else ""
+        return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
 
     def _counted(self, count: str) -> str:
         """How many rows of what, and whether more are to come."""
@@ -460,10 +487,12 @@ class Browse(TablePane):
         return self.listing.command(self.session, self._namespace)
 
     def hints(self) -> Sequence[str]:
-        return ("open", "filter", "command", "help", *self.listing.hints)
+        return ("filter", "command", "help", *self.listing.hints)
 
     def act(self, action: str) -> bool:
         match action:
+            case "no-limits" if "limits" in self.fields:
+                self.filter("" if self._filter == _NO_LIMITS else _NO_LIMITS)
             case "faults":
                 self._faults = not self._faults
                 self._compute(self.table.sorted_by)
@@ -514,6 +543,13 @@ class Browse(TablePane):
 
     def toggle(self, column: Column) -> None:
         """Sorts by a column. What is costly to compute is computed first, or while the user looks on."""
+        by = self.table.sorted_by
+        if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
+            # From the worst to the names and back.
+            self._compute(None)
+            self.table.sort(None)
+            self.post_message(Told())
+            return
         self._compute(column)
         super().toggle(column)
 

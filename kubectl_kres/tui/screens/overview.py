@@ -360,8 +360,9 @@ class OverviewPane(TablePane):
 
     def _problem(self, problem: Problem, now: str) -> Notice:
         ref, sign = problem.subject, SIGNS[problem.severity]
+        what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
         return Notice(
-            sign, f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}", ref.namespace, short_cause(problem), _place(problem),
+            sign, what, ref.namespace, short_cause(problem), _place(problem),
             ask=ask_words(problem), pods=pods_of(problem), age=since(problem.since, now), problem=problem,
         )  # fmt: skip
 
