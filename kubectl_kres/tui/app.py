@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.coverage import Need
@@ -55,6 +56,8 @@ _WIDE = 120
 _REMARK = 4.0
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = Need("Namespace", required=False)
+#: Kinds that have screens and no list.
+_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 
 
 class Kres(App[None]):
@@ -94,6 +97,8 @@ class Kres(App[None]):
         self._tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ahead = TypeAhead(self)
+        #: Whether the palette has asked for the names of all kinds.
+        self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
         for own in themes.OWN.values():
@@ -183,7 +188,8 @@ class Kres(App[None]):
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         tried = whatif.needs(self.session.store, self._tries) if self._tries else ()
-        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried))
+        sought = self.searched() if self._searching else ()
+        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried, *sought))
         if needs != self._wanted:
             self._wanted = needs
             self.session.want(needs)
@@ -317,6 +323,23 @@ class Kres(App[None]):
         typing, target = self.typing and event.key not in ENDING, self.focused
         await super().on_event(event)
         self._ahead.sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
+
+    def searched(self) -> tuple[Need, ...]:
+        """What the palette looks for names in: the objects of every list."""
+        kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
+        space = self.session.namespace
+        return tuple(
+            Need(kind, space if BY_KIND[kind].namespaced else "", required=False)
+            for kind in (*kinds, *_WORKLOADS)
+            if BY_KIND[kind].listed
+        )
+
+    def action_command_palette(self) -> None:
+        """Names of kinds that no screen has shown are read while the palette is open."""
+        if not self._searching:
+            self._searching = True
+            self._want()
+        super().action_command_palette()
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""

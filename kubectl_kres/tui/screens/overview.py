@@ -292,6 +292,7 @@ class OverviewPane(TablePane):
         areas = self._areas
         made = [areas.area(maker) for maker in areas.makers]
         yield self._areas.refused(), self._refused()
+        yield areas.running(), self._fares()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
         for area in (made[0], self._pods(), *made[1:], spaces):
             yield area, self._area(area)
@@ -331,6 +332,15 @@ class OverviewPane(TablePane):
             return Notice(("?", "warn"), "refused", "?", why, place)
         count = f"{area.count}{'+?' if why else ''}"
         return Notice(SIGNS[area.severity], "refused", count, area_said(area), place, self._bar(area))
+
+    def _fares(self) -> Notice:
+        """How many workloads run, wait or fail."""
+        area, place = self._areas.running(), Location("pods", self.session.namespace)
+        why = unseen(self.session, Need("Pod", self.session.namespace))
+        if area.state or (why and not area.count):
+            text = why or "being computed: what runs, waits or fails"
+            return Notice(("?", "warn") if why else ("", ""), "running", "?" if why else "..", text, place)
+        return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), place, self._bar(area))
 
     def _number(self, need: Need, count: int) -> str:
         """The count; with ``..`` while it grows, ``?`` where it cannot be known."""

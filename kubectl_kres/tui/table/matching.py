@@ -42,7 +42,8 @@ EVERYTHING = Matcher("text")
 def matcher(text: str, selector: Selector | None = None, fields: Fields | None = None) -> Matcher:
     """``qos=BestEffort``: what a field says, ``none`` where it says nothing.
 
-    ``!web``: all but; ``-f wb``: the characters in order; ``-l app=web``: labels; else a substring or a regex."""
+    ``!web``: all but; ``-f wb``: the characters in order; ``-l app=web``: labels; else a substring or a regex.
+    """
     text = text.strip()
     if not text or text in {"!", "-l", "-f"}:
         return EVERYTHING
