@@ -161,7 +161,8 @@ def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
         return
     yield from quota_lines(row.report, ascii_only=session.setting.ascii_only, width=width)
     for ago, name, before, after in session.trends.hard_changes(row.ref, session.setting.clock()):
-        text = f"{int(ago // 60)} min ago: hard of {name} from {before or 'none'} to {after or 'none'}"
+        when = f"{int(ago // 60)} min ago" if ago >= 60 else "just now"
+        text = f"{when}: hard of {name} from {before or 'none'} to {after or 'none'}"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 

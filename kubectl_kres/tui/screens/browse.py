@@ -460,8 +460,15 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        text = f"{self._counted(count)}{sort_line(self.table)}{faults}{self._spread()}"
+        text = f"{self._counted(count)}{self._sorted()}{faults}{self._spread()}"
         return [("", text), *gap_count(self.session, self.needs())]
+
+    def _sorted(self) -> str:
+        """By which column, and that what is worst comes first."""
+        by = self.table.sorted_by
+        if self.listing.worst_first and by is not None and by.id == "state" and not self.table.reverse:
+            return f"  sort {by.head}, worst first"
+        return sort_line(self.table)
 
     def _spread(self) -> str:
         """In which namespaces the rows are that a filter by a field lets through."""
