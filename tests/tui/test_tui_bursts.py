@@ -112,7 +112,7 @@ def test_no_key_waits_for_a_screen_that_cannot_come():
             await settled(pilot)
             for name in ["enter", "escape", "?"]:
                 app.post_message(key(name))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(1.5)
             assert not app._ahead.holding
 
     asyncio.run(run())

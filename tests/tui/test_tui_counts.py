@@ -27,8 +27,6 @@ def session(denied: tuple[str, ...]) -> Any:
 
     def allowed(need: Need) -> Any:
         if need.kind in denied:
-            from kubectl_kres.errors import Forbidden
-
             raise Forbidden(f"{need.kind} is forbidden")
         yield from pages(need)
 
