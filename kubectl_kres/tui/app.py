@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.coverage import Need
@@ -33,6 +34,7 @@ from kubectl_kres.tui.screens.users import users_of
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, safe, taken
+from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
 from kubectl_kres.tui.widgets.header_footer import (
     crumb_at,
     crumb_line,
@@ -54,6 +56,8 @@ _WIDE = 120
 _REMARK = 4.0
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = Need("Namespace", required=False)
+#: Kinds that have screens and no list.
+_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 
 
 class Kres(App[None]):
@@ -89,8 +93,12 @@ class Kres(App[None]):
         self._purpose: Purpose = "command"
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
+        self._aimed = ""
         self._tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
+        self._ahead = TypeAhead(self)
+        #: Whether the palette has asked for the names of all kinds.
+        self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
         for own in themes.OWN.values():
@@ -174,7 +182,8 @@ class Kres(App[None]):
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         tried = whatif.needs(self.session.store, self._tries) if self._tries else ()
-        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried))
+        sought = self.searched() if self._searching else ()
+        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried, *sought))
         if needs != self._wanted:
             self._wanted = needs
             self.session.want(needs)
@@ -292,6 +301,39 @@ class Kres(App[None]):
         self.say(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
 
     # Keys
+
+    @property
+    def typing(self) -> bool:
+        """Whether the keys are the prompt's."""
+        return self.screen_stack[0].has_class("typing")
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key waits while the one before it may still lead to another screen, whose key it is then."""
+        if self._ahead.hold(event):
+            return
+        if not isinstance(event, events.Key) or event.is_forwarded or not self.screen_stack:
+            await super().on_event(event)
+            return
+        typing, target = self.typing and event.key not in ENDING, self.focused
+        await super().on_event(event)
+        self._ahead.sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
+
+    def searched(self) -> tuple[Need, ...]:
+        """What the palette looks for names in: the objects of every list."""
+        kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
+        space = self.session.namespace
+        return tuple(
+            Need(kind, space if BY_KIND[kind].namespaced else "", required=False)
+            for kind in (*kinds, *_WORKLOADS)
+            if BY_KIND[kind].listed
+        )
+
+    def action_command_palette(self) -> None:
+        """Names of kinds that no screen has shown are read while the palette is open."""
+        if not self._searching:
+            self._searching = True
+            self._want()
+        super().action_command_palette()
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""
@@ -420,13 +462,16 @@ class Kres(App[None]):
         if proposal is None:
             self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
             return
-        self._aim = proposal.ref
+        self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
         self._type("suppose", proposal.text)
 
     def _suppose(self, text: str) -> None:
         """Waits for what has to be read: what becomes of the number is said at a tick."""
         if self._aim is None or not text:
             return
+        if "=" not in text:
+            # A value alone is for the name that stood there.
+            text = f"{self._aimed}={text}"
         change = self.session.what_if
         try:
             typed_number = whatif.tried((change.real if change else self.session).store, self._aim, text)
@@ -474,7 +519,9 @@ class Kres(App[None]):
             self.say("nothing is tried: s on a value does")
             return
         self._exchange(change.real, History(self._without_trying() or (HOME,)))
-        self.copy("; ".join(typed_number.command for typed_number in change.tries), "what would make it so")
+        owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)
+        what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
+        self.copy("; ".join(typed_number.lasting for typed_number in change.tries), what)
 
     def _exchange(self, session: Session, history: History) -> None:
         """Other objects under the same app."""

@@ -27,7 +27,7 @@ KEYS = (
     Key("open", "enter", "enter", "open", "open what is under the cursor"),
     Key("up", "escape", "esc", "back", "clear the filter; then go back the way you came"),
     Key("command", ":", ":", "go to", "go to a screen: pods, pods shop, quota, ns, pods /web"),
-    Key("filter", "/", "/", "filter", "filter as you type: web, !web, a regex, -l app=web, -f fuzzy"),
+    Key("filter", "/", "/", "filter", "filter as you type: web, !web, a regex, -l app=web, -f fuzzy, state=over"),
     Key("help", "?", "?", "help", "this page"),
     Key("pane", "tab", "tab", "next", "the next pane, or the next tab"),
     Key("pane-back", "shift+tab", "shift-tab", "previous", "the pane or tab before"),
@@ -60,6 +60,7 @@ KEYS = (
     Key("fault-next", "f", "f", "next fault", "to the next line with a fault"),
     Key("fault-previous", "F", "shift-f", "previous fault", "to the line with a fault before"),
     Key("faults", "ctrl+z", "ctrl-z", "faults", "only rows with a fault", "lists"),
+    Key("no-limits", "L", "shift-l", "no limits", "only pods without a cpu or memory limit; once more: all", "lists"),
     Key("wide", "ctrl+w", "ctrl-w", "wide", "all columns, whether there is room or not", "lists"),
     Key("namespace", "w", "w", "its namespace", "go to the namespace of the row", "lists"),
     Key("owner", "J", "shift-j", "owner", "go to the owner of a pod or run, to the pool of a claim", "lists"),
@@ -124,6 +125,8 @@ _MOVES = (
     ("home,g", "first"),
     ("end,G", "last"),
 )
+#: All of them: none leads to another screen.
+MOVING_KEYS = frozenset(key for keys, _ in _MOVES for key in keys.split(","))
 MOVING = (
     ("up down j k", "a line up or down"),
     ("pgup pgdn ctrl-b ctrl-f space", "a page up or down"),

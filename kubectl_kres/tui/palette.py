@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from asyncio import sleep
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.fuzzy import Matcher
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
@@ -30,7 +32,9 @@ class Offer(NamedTuple):
 
 
 class _Offers(Provider):
-    """Offers that are few: all are shown before anything is typed."""
+    """Offers that are few: all are shown before anything is typed. ``above``: what their matches are raised by."""
+
+    above = 0.0
 
     def offers(self) -> Iterator[Offer]:
         raise NotImplementedError
@@ -44,7 +48,15 @@ class _Offers(Provider):
         for offer in self.offers():
             score = max(matcher.match(offer.text), matcher.match(offer.about))
             if score > 0:
-                yield Hit(score, matcher.highlight(offer.text), offer.run, help=offer.about)
+                yield Hit(score + self.above, matcher.highlight(offer.text), offer.run, help=offer.about)
+
+
+#: What is found is shown in this order: objects, screens, then what has no more than its match.
+_OBJECTS, _SCREENS = 4.0, 2.0
+#: Keys that everybody knows are not worth a line before anything is typed.
+_KNOWN = frozenset({"open", "up", "command", "filter", "help", "quit", "quit-or-up", "pane", "pane-back"})
+#: Seconds between two looks at what is still read, and how many of them there are.
+_LOOK, _LOOKS = 0.1, 30
 
 
 class KeyProvider(_Offers):
@@ -57,9 +69,17 @@ class KeyProvider(_Offers):
             if key.palette and key.group in groups:
                 yield Offer(f"{key.word}  ({key.shown})", key.text, partial(app.action_act, key.id))
 
+    async def discover(self) -> Hits:
+        known = {f"{key.word}  ({key.shown})" for key in KEYS if key.id in _KNOWN}
+        for offer in self.offers():
+            if offer.text not in known:
+                yield DiscoveryHit(offer.text, offer.run, help=offer.about)
+
 
 class Screens(_Offers):
     """Lists, and the namespaces that they may be of."""
+
+    above = _SCREENS
 
     def offers(self) -> Iterator[Offer]:
         app: Any = self.app
@@ -90,17 +110,39 @@ def _turn(app: Any, theme: str) -> None:
 
 
 class Objects(Provider):
-    """What was read and has a screen, by a part of its name; names are compared before anything costly."""
+    """What has a screen, by a part of its name; names are compared before anything costly.
+
+    What was not read before the palette opened is read meanwhile, and said where it is not there yet.
+    """
 
     async def search(self, query: str) -> Hits:
         app: Any = self.app
         matcher, wanted = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
+        seen: set[ObjectRef] = set()
+        for look in range(_LOOKS):
+            reading = list(app.session.loading(app.searched()))
+            for hit in self._hits(matcher, wanted, seen):
+                yield hit
+            if not reading:
+                break
+            if look < _LOOKS - 1:
+                await sleep(_LOOK)
+        unread = dict.fromkeys(need.kind for need in app.searched() if not app.session.store.covered(need).known)
+        if names := ", ".join(BY_KIND[kind].plural for kind in unread):
+            yield Hit(0.01, f"not read: {names}", partial(app.go, Location("kinds")), help="ctrl-a says why")
+
+    def _hits(self, matcher: Matcher, wanted: str, seen: set[ObjectRef]) -> Iterator[Hit]:
+        app: Any = self.app
         for ref in islice(self._named(wanted), _MOST):
+            if ref in seen:
+                continue
+            seen.add(ref)
             where = f"{ref.namespace}/" if ref.namespace else ""
             text = f"{BY_KIND[ref.kind].names[-1]} {safe(where + ref.name)}"
             view = "quota" if ref.kind == "ResourceQuota" else "object"
             score = matcher.match(text) or 0.1
-            yield Hit(score, matcher.highlight(text), partial(app.go, Location(view, ref=ref)), help=ref.kind)
+            run = partial(app.go, Location(view, ref=ref))
+            yield Hit(_OBJECTS + score, matcher.highlight(text), run, help=ref.kind)
 
     def _named(self, part: str) -> Iterator[ObjectRef]:
         app: Any = self.app

@@ -20,13 +20,14 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Line
+from kubectl_kres.render.text.line import Line, clipped
 from kubectl_kres.reports.changes.altered import Altered, altered
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.quota.counted import workload_of
+from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out
 from kubectl_kres.simulate.live import raw_of
@@ -41,6 +42,8 @@ _AMOUNTS: Mapping[str, tuple[str, ...]] = {
     "ResourcePool": ("spec", "quota", "hard"),
     "ResourcePoolClaim": ("spec", "claim"),
 }
+#: Cells of a text that is no number.
+_SHOWN = 20
 _SIDES = ("requests", "limits")
 _GROUPS = ("containers", "initContainers")
 
@@ -48,13 +51,21 @@ _GROUPS = ("containers", "initContainers")
 class TypedNumber(Struct, frozen=True):
     """A number that was typed: the step that it is, what it was called, and the lines that would make it so.
 
-    ``flag``: of ``simulate``. ``command``: of kubectl.
+    ``flag``: of ``simulate``. ``command``: of kubectl. ``field``: the path with the value. ``owner``: who would undo
+    the command, and what to change instead; empty: nobody.
     """
 
     placed: Placed
     words: str
     flag: str
     command: str
+    field: str = ""
+    owner: str = ""
+
+    @property
+    def lasting(self) -> str:
+        """What makes it so: the command; where the object's owner would undo that, the field with its value."""
+        return self.field if self.owner else self.command
 
     @property
     def value(self) -> str:
@@ -134,9 +145,11 @@ def _share(item: Any, name: str, hard: Any) -> float:
 
 def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     """What was typed, as a step. Raises UsageError where it cannot be one."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not equals or not name or not value:
+    # A name that was typed behind the name that stood there takes its place.
+    name, value = (part.strip() for part in text.split("=")[-2:]) if "=" in text else ("", "")
+    if not name or not value:
         raise UsageError("a name and a value are needed, as replicas=3 or requests.memory=5Gi")
+    owner = keeper(store.get(ref.kind, ref.name, ref.namespace).metadata)
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
     where = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
@@ -145,11 +158,12 @@ def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
             raise UsageError(f"{label}: a whole number of replicas is needed, of a kind that is scaled")
         flag = f"--scale {shlex.quote(f'{kind}/{ref.name}={value}')}"
         command = f"kubectl scale {kind} {shlex.quote(ref.name)}{where} --replicas={value}{access}"
-        return TypedNumber(Placed(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace), label, flag, command)
+        placed = Placed(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace)
+        return TypedNumber(placed, label, flag, command, f"spec.replicas: {value}", owner)
     try:
         parse(value)
     except QuantityError as error:
-        raise UsageError(f"{label}: {error.message}") from error
+        raise UsageError(f"{clipped(value, _SHOWN)} is no quantity: 5Gi, 512Mi, 500m, 2 are") from error
     path = _path(store, ref, name, label)
     shown = "".join(f"[{step}]" if bracketed else f".{step}" for step, bracketed in path).removeprefix(".")
     flag = f"--set {shlex.quote(f'{kind}/{ref.name}:{shown}={value}')}"
@@ -157,7 +171,8 @@ def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     how = "strategic" if ref.kind not in _AMOUNTS else "merge"
     wire = json.dumps(patch, separators=(",", ":"))
     command = f"kubectl patch {kind} {shlex.quote(ref.name)}{where} --type {how} -p {shlex.quote(wire)}{access}"
-    return TypedNumber(Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace), label, flag, command)
+    placed = Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace)
+    return TypedNumber(placed, label, flag, command, f"{shown}: {value}", owner)
 
 
 def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str, bool]]:

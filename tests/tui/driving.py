@@ -78,7 +78,9 @@ async def settled(pilot: Pilot[None]) -> None:
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
         summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app._tries)
-        at_rest = quiet and not summing and pane is not None and pane.is_mounted and not pane.busy
+        at_rest = (
+            quiet and not app._ahead.holding and not summing and pane is not None and pane.is_mounted and not pane.busy
+        )
         still = still + 1 if at_rest else 0
         if still == 2:
             break

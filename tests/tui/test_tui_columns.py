@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from tui.driving import ML, demo, drive, typed
 
 from kubectl_kres.render.text.line import plain
 from kubectl_kres.tui.table import strips
@@ -85,3 +86,25 @@ def test_what_room_is_left_goes_to_texts_that_say_more():
     assert laid_out((short, sentence, figure), (8, 90, 4), 60, wide=False) == [(0, 8), (1, 44), (2, 4)]
     assert laid_out((short, sentence, figure), (8, 90, 4), 120, wide=False) == [(0, 8), (1, 90), (2, 4)]
     assert laid_out((short, sentence, figure), (8, 90, 4), 80, wide=False) == [(0, 8), (1, 64), (2, 4)]
+
+
+def test_pods_without_limits_are_a_filter_a_key_and_the_first_of_a_sort():
+    filtered = drive(demo("pods", file=ML), ["/", *typed("limits=none"), "enter"], size=(120, 35))
+    assert "17 of 56 pods" in filtered
+    assert "in batch 7, platform 7" in filtered
+    by_key = drive(demo("pods", file=ML), ["L"], size=(120, 35))
+    assert "17 of 56 pods" in by_key
+    assert "56 pods" in drive(demo("pods", file=ML), ["L", "L"], size=(120, 35))
+    some = drive(demo("pods", file=ML), ["/", *typed("qos=besteffort"), "enter"], size=(120, 35))
+    assert "Burstable" not in some.partition("─")[0]
+    over = drive(demo("quotas", file=ML), ["/", *typed("state=over"), "enter"], size=(120, 35))
+    assert "1 of 18 quotas" in over
+
+
+def test_sorting_takes_no_column_away():
+    def shown(keys):
+        seen = []
+        drive(demo("pods", file=ML), keys, lambda app: seen.append(len(app.pane.table.shown)), size=(120, 35))
+        return seen[0]
+
+    assert shown([]) == shown(["C"]) == shown(["M"])

@@ -55,7 +55,7 @@ def test_rows_take_what_they_need_and_the_detail_the_rest():
 
 def test_the_remedy_stands_above_the_causes():
     shown = drive(demo("claims", file=ML), ["f", "f"], size=(80, 40))
-    assert shown.index(" DO ") < shown.index("RESOURCE")
+    assert shown.index("fix ") < shown.index("RESOURCE")
 
 
 def test_a_long_command_is_never_broken_and_copied_from_the_pane_of_the_list(monkeypatch):
@@ -107,9 +107,13 @@ def test_an_object_opens_on_its_first_fault(words):
 
 
 SHORT_BY = {
-    "claim sweep": ("exhausted: ml-training/sweep", "short by cpu 4, memory 2Gi", "DO release ml-training/nightly"),
-    "pool ml-compute": ("3 wait", "ml-training/sweep lacks cpu 4, memory 2Gi", "DO release ml-training/nightly"),
-    "taskrun integration-12": ("refused: ci/TaskRun/integration-12", "DO raise requests.cpu of quota runs"),
+    "claim sweep": (
+        "exhausted: ml-training/sweep",
+        "short by cpu 4, memory 2Gi",
+        "fix     release ml-training/nightly",
+    ),
+    "pool ml-compute": ("3 wait", "ml-training/sweep lacks cpu 4, memory 2Gi", "fix     release ml-training/nightly"),
+    "taskrun integration-12": ("refused: ci/TaskRun/integration-12", "fix     raise requests.cpu of quota runs"),
 }
 
 
@@ -121,7 +125,7 @@ def test_what_to_do_stands_before_all_else_in_few_lines(words, size):
     places = [above.index(part) for part in SHORT_BY[words]]
     assert places == sorted(places)
     words_of_others = [above.find(part) for part in ("controller says", "server:", "status:") if part in above]
-    assert all(place > above.index("DO ") for place in words_of_others)
+    assert all(place > above.index("fix ") for place in words_of_others)
 
 
 def test_c_on_a_fault_copies_what_to_do():
@@ -305,4 +309,4 @@ def test_the_reasons_of_a_value_have_the_room_that_the_tree_leaves():
 
 def test_what_to_do_stands_first_beside_the_list_of_what_is_refused():
     shown = drive(demo("refused"), ["g"], size=(140, 40))
-    assert shown.index(" DO ") < shown.index("because:")
+    assert shown.index("fix ") < shown.index("because:")

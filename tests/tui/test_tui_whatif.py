@@ -18,6 +18,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.widgets.prompt import stepped
 
 FIVE = ["s", "5", "enter"]
 #: Where a page of text has the 80 columns of a command that is not on a terminal.
@@ -125,7 +126,7 @@ def test_what_the_server_refuses_is_said_and_nothing_changes():
         ("replicas", "a name and a value are needed"),
         ("replicas=-1", "a whole number of replicas is needed"),
         ("replicas=" + "9" * 12, "a whole number of replicas is needed"),
-        ("app.limits.memory=much", "quantities must match"),
+        ("app.limits.memory=much", "much is no quantity"),
         ("nobody.limits.memory=1Gi", "there is no container nobody"),
         ("app.memory=1Gi", "CONTAINER.requests.NAME"),
     ],
@@ -146,3 +147,38 @@ def test_picture(snap_compare: Any, name: str, size: tuple[int, int]):
     more = {"pods": [":", *typed("pods checkout"), "enter"], "quota": [":", *typed("quota team checkout"), "enter"]}
     app = demo("deploy pricing", file=ML)
     assert snap_compare(app, run_before=before([*FIVE, *more.get(name, [])]), terminal_size=size)
+
+
+def test_a_value_alone_and_a_name_with_a_value_are_taken_alike():
+    alone = tried("quota runs", ["s", *typed("6Gi"), "enter"], size=LARGE)
+    named = tried("quota runs", ["s", *typed("limits.memory=6Gi"), "enter"], size=LARGE)
+    assert "before" in alone and "after" in alone
+    assert "spare" in alone
+    assert "limits.memory=6Gi" in named.splitlines()[0]
+
+
+def test_who_owns_the_quota_is_said_before_what_would_make_it_so(monkeypatch: pytest.MonkeyPatch):
+    copied: list[str] = []
+    monkeypatch.setattr(Kres, "copy_to_clipboard", lambda _self, said: copied.append(said))
+    keys = [":", *typed("quota team checkout"), "enter", "s", *typed("5Gi"), "enter"]
+    shown = tried("", keys, size=LARGE)
+    assert "Argo CD owns it" in shown
+    assert "kubectl patch" not in shown
+    assert "smallest that lets all of Deployment/checkout in: 4608Mi" in shown
+    tried("", [*keys, "escape", "U"], size=LARGE)
+    assert copied == ["spec.hard[requests.memory]: 5Gi"]
+
+
+@pytest.mark.parametrize(
+    ("value", "by", "next_one"),
+    [
+        ("3Gi", 1, "4Gi"),
+        ("500m", 1, "600m"),
+        ("1Gi", -1, "0Gi"),
+        ("100m", -1, "90m"),
+        ("9", 1, "10"),
+        ("many", 1, "many"),
+    ],
+)
+def test_a_number_is_stepped_through(value: str, by: int, next_one: str):
+    assert stepped(value, by) == next_one

@@ -28,7 +28,9 @@ def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *
     if not queue or not awaited:
         return
     label = max(size(use.name) for use in awaited)
-    cells = max(_LEAST, min(_MOST, width - label - 4))
+    # What is free stands behind the bar.
+    behind = max(size(f" {use.available} free") for use in awaited)
+    cells = max(_LEAST, min(_MOST, width - label - behind - 4))
     yield [("strong", "who waits")]
     for use in awaited:
         yield [("", f"  {padded(use.name, label)}  "), *_bar(use, queue, cells, ascii_only=ascii_only)]

@@ -83,13 +83,13 @@ def problem_said(problem: Problem, now: str) -> str:
     if problem.run_state is not None:
         texts = [_fares(problem.run_state)]
     if problem.lacks:
-        texts.append(f"lacks {', '.join(f'{_brief(name)} {lack}' for name, lack in problem.lacks.items())}")
+        texts.append(f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.lacks.items())}")
     if problem.behind:
-        texts.append(f"behind others for {', '.join(map(_brief, problem.behind))}")
+        texts.append(f"behind others for {', '.join(map(brief_name, problem.behind))}")
     if problem.waiting:
         texts.append(f"{problem.waiting} wait{'s' * (problem.waiting == 1)}")
     if problem.name:
-        texts.append(f"{problem.name} {problem.used or '-'} of {problem.hard}{_percent(problem)}")
+        texts.append(f"{problem.name} {used_up(problem)}{percent_of(problem)}")
     if problem.reason:
         texts.append(problem.reason)
     if ago := since(problem.since, now):
@@ -104,12 +104,18 @@ def _fares(state: RunState) -> str:
     return f"{word}: {because(state)}{pods}"
 
 
-def _brief(name: str) -> str:
+def used_up(problem: Problem) -> str:
+    """How much is used of what there is."""
+    return f"{problem.used or '-'} of {problem.hard}"
+
+
+def brief_name(name: str) -> str:
     """``cpu`` for requests, which are the rule; limits are named."""
     return name.removeprefix("requests.")
 
 
-def _percent(problem: Problem) -> str:
+def percent_of(problem: Problem) -> str:
+    """The same in percent, where that says something."""
     percent = problem.percent
     return f", {percent}%" if percent is not None and percent < _MOST_PERCENT else ""
 

@@ -11,6 +11,8 @@ from kubectl_kres.render.pictures.stacked import LETTERS, OTHERS, Stack, stacked
 from kubectl_kres.render.text.line import Line, padded, size, toned, wrapped
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
+#: What is free, and what ends a part, in blocks and in ASCII.
+_FREE_CELL, _APART = ("·", "."), ("▏", "|")
 #: Cells of a bar at the least and at the most.
 _LEAST, _MOST = 16, 60
 
@@ -57,6 +59,29 @@ def bar_of(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bo
     wanted = parse(room.wanted).nano if room.wanted is not None else 0
     stack = Stack([part for part in parts.items() if part[1]], parse(room.hard).nano, wanted)
     return stacked(stack, cells, ascii_only=ascii_only)
+
+
+def named_bar(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bool) -> str:
+    """Return the bar of one resource in ``cells`` cells, with names in it where they have room, letters where not.
+
+    The end of what there is stands in the last of them, whatever is wanted beyond, so that bars below each other have
+    one scale.
+    """
+    hard = parse(room.hard).nano
+    held = sorted(((parse(amount).nano, name) for name, amount in room.holds.items()), reverse=True)
+    total = max(hard, sum(amount for amount, _ in held))
+    free = _FREE_CELL[ascii_only]
+    drawn, used = "", 0
+    for amount, name in held:
+        used += amount
+        width = max(1, used * cells // total - len(drawn)) if total and amount else 0
+        short = name.rpartition("/")[2]
+        texts = (f"{short} {room.holds[name]}", short, letters.get(name, OTHERS) * (width - 1))
+        text = next((text for text in texts if size(text) < width), "")
+        drawn += f"{text:<{max(0, width - 1)}}{_APART[ascii_only]}"
+    left = cells - len(drawn)
+    words = f"{_free(room)} free" if _free(room).nano > 0 else ""
+    return f"{drawn}{(words if size(words) <= left else ''):{free}<{max(0, left)}}"
 
 
 def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figures: bool = True) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.explanation import Explanation
 #: The request, and what the container may use beyond it, in blocks and in ASCII; a limit that is missing has no end.
 _BLOCKS, _ASCII = ("█", "▒"), ("#", "-")
 _OPEN = ("→", ">")
-_LEAST, _MOST = 12, 40
+_LEAST, _MOST = 6, 40
 _BASICS = ("cpu", "memory")
 
 
@@ -51,11 +51,14 @@ def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Itera
     names = max(size(pair.container) for pair in pairs)
     figures = {id(pair): f"{pair.request or 'none'} of {pair.limit or 'no limit'}" for pair in pairs}
     widest = max(map(size, figures.values()))
-    cells = max(_LEAST, min(_MOST, width - names - widest - 14))
+    cells = max(_LEAST, min(_MOST, width - names - widest - 17))
     most = {name: _largest(pairs, name) for name in _BASICS}
     for pair in pairs:
         tone: Tone = "good" if pair.equal else "warn"
         head = f"  {padded(pair.container, names)}  {padded(pair.resource, 6)}  "
+        if width - names - widest - 17 < _LEAST:
+            yield [("", head), ("", padded(figures[id(pair)], widest)), (tone, "  =" if pair.equal else "")]
+            continue
         drawn = padded(_drawn(pair, most[pair.resource], cells, ascii_only=ascii_only), cells)
         yield [
             ("", head),

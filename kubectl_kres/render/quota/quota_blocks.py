@@ -123,7 +123,9 @@ class _Table:
         return tuple(clipped(text, _CELL) for text in shown)[: len(self.heads)]
 
     def _use(self, use: Use) -> Iterator[Line]:
-        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
+        tone: Tone = (
+            "bad" if use.over or (use.percent or 0) >= 100 else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
+        )
         head, shown = f"  {use.name}", f"  {row(self._cells(use), self.widths)}"
         room = self.width - self.label - 2 - size(shown)
         tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]

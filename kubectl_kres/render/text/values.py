@@ -146,10 +146,11 @@ def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterat
         tone: Tone = "bad" if too_much else ""
         yield from placed(tone, f"  {name}", column, [(tone, f"  {numbers}{after}")], width)
     if cost.fits is not None:
-        yield [("", f"  {_room(cost.fits, noun, counted=cost.counted)}")]
+        yield [("", f"  {room_text(cost.fits, noun, counted=cost.counted)}")]
 
 
-def _room(fits: int, noun: str, *, counted: bool) -> str:
+def room_text(fits: int, noun: str = "pod", *, counted: bool) -> str:
+    """Return for how many more such pods there is room."""
     if counted:
         return f"this {noun} is already counted; {f'room for {fits} more' if fits else 'no room for another one'}"
     return (

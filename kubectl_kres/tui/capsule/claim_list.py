@@ -201,6 +201,7 @@ def also(session: Session, namespace: str) -> Iterable[Need]:
 
 
 LISTING = Listing(
+    worst_first=True,
     names=("claims", "claim", "resourcepoolclaims", "resourcepoolclaim"),
     about="claims on Capsule's resource pools: which have what they ask for, why the others wait",
     kinds=("ResourcePoolClaim", "ResourcePool"),

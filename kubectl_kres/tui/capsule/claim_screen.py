@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claim import VERBS, may_lines, state_lines, status_lines
 from kubectl_kres.render.capsule.claim_or_pool import claim_page, option_text
 from kubectl_kres.render.capsule.claims import TONES, short_words
+from kubectl_kres.render.capsule.queue_picture import queue_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, May
@@ -17,6 +20,7 @@ from kubectl_kres.reports.capsule.common.claim_state import WAITING
 from kubectl_kres.reports.capsule.common.needs import pooled_needs
 from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolOption
 from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
+from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
@@ -69,9 +73,9 @@ class ClaimPane(OutlinePane):
     def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
         claim_explanation, report, sections = self.found, self.report, Sections()
+        yield from sections.section("queue, up to its place", self._queue(claim_explanation))
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
         yield from sections.section("what would unblock it", way_items(report))
-        yield from sections.section("queue, up to its place", self._queue(claim_explanation))
         yield from sections.section("warnings", map(warning_item, report.notes))
         yield from sections.section(
             "pools of its namespace", map(_option, claim_explanation.options), detail=claim_explanation.chosen
@@ -90,12 +94,31 @@ class ClaimPane(OutlinePane):
         kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
+        place = 0
         for turn in claim_explanation.turns:
+            place += turn.result != "kept"
             if turn.result != "kept" or turn.own:
-                yield turn_item(turn)
+                item = turn_item(turn, place if turn.result != "kept" else 0)
+                yield replace(item, about=partial(self._queue_lines, item)) if turn.own else item
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
             yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")
+
+    def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
+        """The queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
+        scene = scene_of(self.session)
+        name = self.report.pool or self.report.wanted_pool
+        pool: Any = self.session.store.get("ResourcePool", name) if name else None
+        if pool is not None:
+            ascii_only = self.session.setting.ascii_only
+            yield from queue_lines(pool_report(scene, pool), self.report.ways, width, ascii_only=ascii_only)
+        if item.about is not None:
+            yield from item.about(width)
+
+    def opens_on(self) -> OutlineItem | None:
+        """Its own turn in the queue, whose pane has the picture."""
+        own = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
+        return own or super().opens_on()
 
     def _unseen(self, unseen: Unseen) -> OutlineItem:
         need = Need(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)

@@ -20,7 +20,7 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
     for number, way in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in way.deeds if deed.command)
         yield OutlineItem(
-            (), f"{'OR' if number else 'DO'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
+            (), f"{'or ' if number else 'fix'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.waits:
@@ -43,14 +43,14 @@ def _then(way: UnblockOption) -> str:
     return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
 
 
-def turn_item(queue_turn: QueueTurn) -> OutlineItem:
-    """A claim's turn in a pass over a queue."""
+def turn_item(queue_turn: QueueTurn, place: int) -> OutlineItem:
+    """A claim's turn in a pass over a queue. ``place``: among those that do not have their share; 0: it has."""
     ref, own = queue_turn.subject, queue_turn.own
     tone: Tone = "strong" if own else ""
     text = f"{RESULTS[queue_turn.result]}{' (this one)' * own}"
     return OutlineItem(
         (),
-        f"{queue_turn.place}. {ref.key}",
+        f"{f'{place}. ' if place else ''}{ref.key}",
         said=text,
         tone=tone,
         about=partial(_turn_lines, queue_turn),

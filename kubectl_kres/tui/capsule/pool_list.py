@@ -11,7 +11,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.pools import pool_lines
 from kubectl_kres.render.capsule.system import NO_CAPSULE
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.bar import bar
+from kubectl_kres.render.text.bar import fine_bar
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.reports.capsule.common.needs import pools_needs
 from kubectl_kres.reports.capsule.overview import POOL_STATES, pool_state, tight_use
@@ -67,9 +67,9 @@ def _tight(field: str) -> Column:
 def use_bar(use: PoolUse, *, ascii_only: bool) -> str:
     """How much of a resource claims hold, as a bar and in percent."""
     if use.percent is None:
-        return "over" if use.over else ""
+        return f"{fine_bar(None, _BAR, ascii_only=ascii_only)} over" if use.over else ""
     shown = f"{use.percent:>3}%" if use.percent < 10_000 else "over"
-    return f"{bar(use.percent, _BAR, ascii_only=ascii_only)} {shown}"
+    return f"{fine_bar(use.percent, _BAR, ascii_only=ascii_only)}{shown:>5}"
 
 
 def _use(row: PoolRow) -> str:
@@ -95,7 +95,7 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
         _tight("hard"),
         _tight("available"),
         Column("use", "USE", _use, lambda row: row.tight.percent if row.tight else None, lambda row: sign(row)[1],
-               width=_BAR + 5, down=True),
+               width=_BAR + 6, down=True, drawn=True),
         Column("warnings", "WARNINGS", lambda row: str(len(row.report.warnings) or "-"), right=True, wide=True),
     )  # fmt: skip
 
@@ -132,6 +132,7 @@ LISTING = Listing(
     opens=place_of,
     ref=lambda row: row.report.subject,
     command=lambda session, _namespace: session.command("pools"),
-    hints=("sort-state", "explain", "faults"),
+    hints=("suppose", "users", "timeline", "sort-state", "explain", "faults"),
+    worst_first=True,
     scoped=False,
 )

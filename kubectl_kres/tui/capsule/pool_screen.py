@@ -10,7 +10,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claim_or_pool import pool_page
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
-from kubectl_kres.render.pictures.holders import bar_of, holders_lines, ranked
+from kubectl_kres.render.pictures.holders import holders_lines, named_bar, ranked
 from kubectl_kres.render.text.line import Line, Tone, clipped, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.render.text.times import since
@@ -126,7 +126,8 @@ class PoolPane(OutlinePane):
         letters = ranked(rooms)
         about = partial(holders_lines, rooms, ascii_only=ascii_only)
         for room in rooms if letters else ():
-            drawn = "".join(text for _, text in bar_of(room, letters, _BAR, ascii_only=ascii_only))
+            drawn = f"{named_bar(room, letters, _BAR, ascii_only=ascii_only)}|"
+            drawn += f" {room.wanted} wanted" if room.wanted is not None else ""
             yield OutlineItem((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
     def _queue(self, first: ClaimReport | None) -> Iterator[OutlineItem]:

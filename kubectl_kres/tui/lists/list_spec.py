@@ -39,6 +39,9 @@ class Listing(Struct, frozen=True):
     owner: what a row belongs to. several: what rows are called; empty: as the list is.
     fault: whether a row has one, as far as it was computed; absent: by its sign. late: what a row says depends on
     others, and this is whether they tell of a moment ago.
+    worst_first: rows stand by the column ``state`` until another order is chosen.
+    fields: what a filter like ``limits=none`` looks at besides the columns, by name.
+    none: that there are no rows, in words; empty: what else is said then, and what to do next.
     part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
@@ -66,6 +69,10 @@ class Listing(Struct, frozen=True):
     owner: Callable[[Any], Location | None] | None = None
     scoped: bool = True
     sums: bool = False
+    worst_first: bool = False
+    fields: Mapping[str, Callable[[Any], str]] = {}
+    none: str = ""
+    empty: Callable[[Session, str, int], Iterable[Line]] | None = None
     several: str = ""
     part: str = ""
 

@@ -54,7 +54,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
         if namespace and name != namespace:
             continue
         rows = [quota_row(session, quota) for quota in session.store.all("ResourceQuota", name)]
-        tight = max(rows, key=lambda row: -1 if row.percent is None else row.percent, default=None)
+        tight = max(rows, key=lambda row: -1 if (rank := quotas.rank(row)) is None else rank, default=None)
         result = session.store.get("Namespace", name)
         phase = result.status.phase if result is not None else ""
         served = tuple(beside.served_by.get(name, ()))
@@ -121,8 +121,13 @@ def _amount(side: str, resource: str) -> Callable[[SpaceRow], str]:
 def _tightest(row: SpaceRow) -> str:
     if row.quota is None or row.quota.tight is None:
         return "-"
-    percent = f"{row.quota.percent:>3}% " if row.quota.percent is not None else ""
-    return f"{percent}{row.quota.ref.name} {row.quota.tight.name}"
+    used = quotas.percent_text(row.quota)
+    return f"{f'{used:>4} ' if used != '-' else ''}{row.quota.ref.name} {row.quota.tight.name}"
+
+
+def _least_left(row: SpaceRow) -> int:
+    """Those whose quota has least left come first, those without one last."""
+    return -(quotas.rank(row.quota) or 0) if row.quota else 1
 
 
 def sign(row: SpaceRow) -> tuple[str, Tone]:
@@ -139,7 +144,7 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
         _figure("requests", "memory", "MEM REQ"),
         _figure("limits", "memory", "MEM LIM"),
         Column(
-            "state", "TIGHTEST QUOTA", _tightest, lambda row: -(row.quota.percent or 0) if row.quota else 1,
+            "state", "TIGHTEST QUOTA", _tightest, _least_left,
             tone=lambda row: sign(row)[1], most=44,
         ),
         Column("waiting", "WAIT", lambda row: str(row.waiting or "-"), lambda row: row.waiting, right=True, wide=True,
@@ -195,7 +200,8 @@ LISTING = Listing(
     opens=lambda row: Location("pods", namespace=row.name),
     ref=_ref,
     command=lambda session, _namespace: session.command("qos --summary", ""),
-    hints=("sort-cpu", "sort-memory", "explain"),
+    worst_first=True,
+    hints=("users", "timeline", "sort-cpu", "sort-memory", "explain"),
     scoped=False,
     sums=True,
 )

@@ -17,6 +17,7 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
+from kubectl_kres.reports.pod.missing_limits import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
@@ -125,7 +126,8 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
         if pod_amounts is None:
             return None
         amount = of(pod_amounts).get(resource)
-        return amount.nano if amount is not None else None
+        # What is missing is less than anything that is there.
+        return amount.nano if amount is not None else -1
 
     return rank
 
@@ -136,12 +138,19 @@ def _figure(side: str, resource: str, head: str) -> Column:
         head,
         _text(side, resource),
         _rank(side, resource),
+        # A limit that is missing is what is looked for; memory goes before it does.
+        tone=(lambda row: "warn" if resource in missing_limits(row.pod) else "") if side == "limits" else None,
         right=True,
-        wide=side == "limits",
+        wide=(side, resource) == ("requests", "memory"),
         most=9,
         searched=False,
         down=True,
     )
+
+
+def _lacking(*names: str) -> Callable[[PodRow], str]:
+    """What a filter for missing limits looks at: ``none`` where one of them is missing."""
+    return lambda row: "none" if any(name in missing_limits(row.pod) for name in names) else "set"
 
 
 def qos_class(row: PodRow) -> str:
@@ -311,5 +320,6 @@ LISTING = Listing(
     ready=lambda row, what: row.ready(what),
     labels=_labels,
     words=_words,
-    hints=("sort-qos", "explain", "faults"),
+    fields={"limits": _lacking("cpu", "memory"), "limits.cpu": _lacking("cpu"), "limits.memory": _lacking("memory")},
+    hints=("suppose", "users", "timeline", "no-limits", "sort-qos", "explain", "faults"),
 )

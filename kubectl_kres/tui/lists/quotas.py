@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.bar import bar
+from kubectl_kres.render.text.bar import fine_bar
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.overview.areas import quota_state, read_quota, tightest
@@ -97,14 +97,17 @@ def rank(row: QuotaEntry) -> int | None:
     return row.percent
 
 
-def _percent(row: QuotaEntry) -> str:
+def percent_text(row: QuotaEntry) -> str:
+    """How much of its tightest name is used; ``over`` where a percentage says no more than that."""
     if row.percent is not None and row.percent < _MOST_PERCENT:
         return f"{row.percent}%"
     return "over" if row.tight is not None and row.tight.over else "-"
 
 
 def _bar(row: QuotaEntry) -> str:
-    return bar(row.percent, _BAR, ascii_only=row.ascii_only) if row.percent is not None else ""
+    if row.percent is None and (row.tight is None or not row.tight.over):
+        return ""
+    return fine_bar(row.percent if not (row.tight and row.tight.over) else None, _BAR, ascii_only=row.ascii_only)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -113,8 +116,8 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.ref.name),
         Column("state", "STATE", state, lambda row: -(rank(row) or 0), tone=_tone, most=14, wide=True),
-        Column("percent", "USED%", _percent, rank, _tone, right=True, most=5, down=True),
-        Column("bar", "", _bar, rank, _tone, width=_BAR, wide=True, searched=False, down=True),
+        Column("percent", "USED%", percent_text, rank, _tone, right=True, most=5, down=True),
+        Column("bar", "", _bar, rank, _tone, width=_BAR + 1, drawn=True, wide=True, searched=False, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _figure("used", "USED"),
         _figure("hard", "HARD"),
@@ -158,7 +161,8 @@ def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
         return
     yield from quota_lines(row.report, ascii_only=session.setting.ascii_only, width=width)
     for ago, name, before, after in session.trends.hard_changes(row.ref, session.setting.clock()):
-        text = f"{int(ago // 60)} min ago: hard of {name} from {before or 'none'} to {after or 'none'}"
+        when = f"{int(ago // 60)} min ago" if ago >= 60 else "just now"
+        text = f"{when}: hard of {name} from {before or 'none'} to {after or 'none'}"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 
@@ -175,5 +179,6 @@ LISTING = Listing(
     opens=lambda row: Location("quota", ref=row.ref),
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("quota", namespace),
-    hints=("sort-state", "explain", "faults"),
+    hints=("suppose", "users", "timeline", "sort-state", "explain", "faults"),
+    worst_first=True,
 )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.errors import KresError
-from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.quota.fit import refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, denied_needs, stands_alone
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.overview.areas import refused
+from kubectl_kres.reports.quota.denied import KINDS, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -19,20 +17,13 @@ from kubectl_kres.tui.table.columns import Column
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for kind in KINDS:
-        for workload in session.store.all(kind, namespace or None):
-            if not stands_alone(workload):
-                continue
-            ref = ObjectRef(kind, workload.metadata.name, workload.metadata.namespace)
-            try:
-                result = denied(session.store, Subject(ref, BY_KIND[kind]), session.ask)
-            except KresError:
-                continue
-            if result is not None:
-                yield (ref.namespace, kind, ref.name), result
-            else:
-                # A place to stop at: most workloads are no row, and each takes its time.
-                yield (), None
+    for refusal in refused(session.store, namespace, session.ask):
+        if refusal is not None:
+            ref = refusal.subject
+            yield (ref.namespace, ref.kind, ref.name), refusal
+        else:
+            # A place to stop at: most workloads are no row, and each takes its time.
+            yield (), None
 
 
 def _missing(row: Denied) -> str:
@@ -74,8 +65,9 @@ def sign(row: Denied) -> tuple[str, Tone]:
 LISTING = Listing(
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
-    kinds=("LimitRange", "ResourceQuota", *KINDS, "Event"),
+    kinds=("LimitRange", "ResourceQuota", *KINDS, *(kind for system in systems() for kind in system.waiting), "Event"),
     needs=denied_needs,
+    also=lambda session, namespace: needs_of_systems(session.store, namespace),
     columns=_columns,
     rows=_rows,
     sign=sign,

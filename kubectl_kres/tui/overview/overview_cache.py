@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.explain.all_states import all_states, states_in_store
+from kubectl_kres.reports.explain.all_states import PodStates, all_states
 from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import MOST, refused, refused_area
 from kubectl_kres.reports.overview.overview import area_needs, makers, without_problems, worst_first
 from kubectl_kres.reports.overview.running import running_area
-from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.denied import KINDS, Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.quotas import quota_row
@@ -55,6 +55,11 @@ class Areas:
         self._looked: Stamp = ()
         self._wanted: tuple[Stamp, tuple[Need, ...]] = ((), ())
         self._rested = self._took = 0.0
+        #: How what makes pods fares, as of the last look, and the look that is under way.
+        self._running = OverviewArea("running", "Pod", state="unread")
+        self._look: Iterator[None] | None = None
+        self._fared: Stamp = ()
+        self._fared_until = 0.0
 
     def needs(self) -> tuple[Need, ...]:
         """What the areas are made from; once that is there, what tells which workloads are refused."""
@@ -83,7 +88,7 @@ class Areas:
 
     def problems(self) -> list[Problem]:
         """What is wrong in all areas, the worst first, with the remedies that are known by now."""
-        areas = [self._refused, *self._running, *(self._made(maker).area for maker in self.makers)]
+        areas = [self._refused, self._running, *(self._made(maker).area for maker in self.makers)]
         problems = worst_first(areas)
         return [
             problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
@@ -94,9 +99,15 @@ class Areas:
         """The workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
         return self._refused
 
+    def running(self) -> OverviewArea:
+        """How what makes pods fares, as of the last look; ``state`` unread before the first one."""
+        return self._running
+
     @property
     def busy(self) -> bool:
         """Whether there is something to compute that is computed between keys."""
+        if self._look is not None or self._is_stale():
+            return True
         return self._work is not None or self._is_due() or next(self._unmended(), None) is not None
 
     def step(self, seconds: float) -> bool:
@@ -113,6 +124,8 @@ class Areas:
                 news = self._finished()
             else:
                 self._found.append(result)
+        if self._work is None:
+            news = self._step_running(end) or news
         while self._work is None and perf_counter() < end:
             problem = next(self._unmended(), None)
             if problem is None:
@@ -150,13 +163,47 @@ class Areas:
         self._work = refused(session.store, session.namespace, session.ask)
 
     def _finished(self) -> bool:
-        before = self._refused, self._running
+        before = self._refused
         self._refused = refused_area(self._found)
-        store, space, now = self._session.store, self._session.namespace, self._session.ask.now
-        self._running = (running_area(all_states(store, space, states_in_store(store, space, now))),)
         self._found = []
         self._rested = perf_counter() + _REST * self._took
-        return before != (self._refused, self._running)
+        return before != self._refused
+
+    # What runs
+
+    def _is_stale(self) -> bool:
+        """Whether pods, or what makes them, are not as they were looked at last."""
+        session, kinds = self._session, (*KINDS, "Pod")
+        known = session.store.covered(Need("Pod", session.namespace)).known
+        unread = any(session.store.covered(need).state == "unread" for need in self._late() if need.required)
+        return known and not unread and self._stamp(kinds) != self._fared
+
+    def _step_running(self, end: float) -> bool:
+        """Looks at pods until then; whether anything is new."""
+        if self._look is None:
+            if not self._is_stale() or perf_counter() < self._fared_until:
+                return False
+            self._fared, self._look = self._stamp((*KINDS, "Pod")), self._looked_at()
+        before, began = self._running, perf_counter()
+        while self._look is not None and perf_counter() < end:
+            if next(self._look, self) is self:
+                self._look = None
+        now = perf_counter()
+        self._fared_until = now + _REST * (now - began)
+        return before != self._running
+
+    def _looked_at(self) -> Iterator[None]:
+        """One pod, then one object that makes pods, after the other."""
+        session = self._session
+        states = PodStates(session.store, session.ask.now)
+        for pod in list(session.store.all("Pod", session.namespace or None)):
+            states.add(pod)
+            yield
+        fares = []
+        for ref, state in all_states(session.store, session.namespace, states):
+            fares.append((ref, state))
+            yield
+        self._running = running_area(fares)
 
     # Remedies
 

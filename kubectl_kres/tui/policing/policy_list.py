@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.policing.effects import policy_lines
-from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.policing.effects import PolicyEffect, effects_needs, policy_effects
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -63,6 +63,12 @@ def _detail(session: Session, row: _Row, width: int) -> Iterator[Line]:
     yield from policy_lines(row.effect, width)
 
 
+def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
+    """Where policies come from, and which pods they decide about."""
+    text = "Policies are ValidatingAdmissionPolicies and MutatingAdmissionPolicies with a binding whose rules match"
+    yield from toned("quiet", wrapped(f"{text} pods. t shows what decided something lately.", width))
+
+
 def _needs(namespace: str) -> tuple[Need, ...]:
     return Need("Namespace", name=namespace, required=False), Need("Pod", namespace)
 
@@ -92,4 +98,6 @@ LISTING = Listing(
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("explain policies", namespace),
     hints=("faults",),
+    none="no admission policy matches pods",
+    empty=_empty,
 )

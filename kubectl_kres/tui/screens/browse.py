@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -44,6 +45,11 @@ _BESIDE, _STAYS = 48, 44
 #: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
 _BELOW, _BARE = 8, 9
 
+#: The filter that a key of its own sets.
+_NO_LIMITS = "limits=none"
+#: Rows of which it is counted in which namespaces they are.
+_SPREAD, _SPACES = 20_000, 3
+
 #: What a missing extension takes nothing from.
 _STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
 
@@ -83,6 +89,9 @@ class Browse(TablePane):
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
+        if listing.worst_first and (column := self._worst()) is not None:
+            self.table.sort(column)
+            self._costly = {column.id} if listing.ready is not None else set()
         #: All rows are to be made anew: at first they are.
         self._due, self._settled = True, 0.0
         #: When the order last went by what was computed.
@@ -97,6 +106,10 @@ class Browse(TablePane):
         self._known: tuple[str, int] | None = None
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
+
+    def _worst(self) -> Column | None:
+        """The column by which what is worst comes first."""
+        return next((column for column in self.table.columns if column.id == "state"), None)
 
     def _columns(self, namespace: str) -> Sequence[Column]:
         setting, listing = self.session.setting, self.listing
@@ -368,6 +381,11 @@ class Browse(TablePane):
         return (ready is None or ready(row, "fault")) and bool(self.listing.sign(row)[0])
 
     @property
+    def fields(self) -> Mapping[str, Callable[[Any], str]]:
+        columns = {column.id: column.text for column in self.table.columns if column.searched}
+        return columns | self.listing.fields
+
+    @property
     def selector(self) -> Selector:
         return self.session.setting.selector
 
@@ -380,11 +398,11 @@ class Browse(TablePane):
         row = self._described = self.table.row
         self._give_room()
         self._arrange()
-        self.table.empty = () if self.table.view.keys else [("warn", self._why())]
+        self.table.empty = () if self.table.view.keys else [("quiet", self._why())]
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
-            self.detail.put(self._reasons)
+            self.detail.put(self._reasons if self.has_class("absent") else self._gaps)
         self.post_message(Told())
 
     def _give_room(self) -> None:
@@ -401,7 +419,13 @@ class Browse(TablePane):
     def _reasons(self, width: int) -> Iterator[Line]:
         """Why there is nothing to see."""
         if why := self._why():
-            yield from toned("warn", wrapped(why, width, rest="  "))
+            yield from toned("quiet", wrapped(why, width, rest="  "))
+        if not self._making and self.listing.empty is not None and not any(self.session.loading(self.needs())):
+            yield from self.listing.empty(self.session, self._namespace, width)
+        yield from self._gaps(width)
+
+    def _gaps(self, width: int) -> Iterator[Line]:
+        """What could not be read."""
         yield from gap_lines(self.session, self.needs(), width)
 
     def _why(self) -> str:
@@ -414,8 +438,14 @@ class Browse(TablePane):
         if self._making is not None or any(self.session.loading(self.needs())):
             return f"reading {self.listing.id}{where}"
         known = self.session.store.covered(next(iter(self.needs()))).known
-        elsewhere = " (0 shows all namespaces)" if where else ""
-        return (self._absent() or f"no {self.listing.id}{where}{elsewhere}") if known else ""
+        elsewhere = f"; 0 shows {self._all()}" if where else ""
+        nothing = self.listing.none or f"no {self.listing.several or self.listing.id}"
+        return (self._absent() or f"{nothing}{where}{elsewhere}") if known else ""
+
+    def _all(self) -> str:
+        """All namespaces, with their number if it is known."""
+        count = sum(1 for _ in self.session.store.all("Namespace"))
+        return f"all {count} namespaces" if count > 1 else "all namespaces"
 
     def _absent(self) -> str:
         """What it means that the server has no such kind, and what still works; empty if it has."""
@@ -430,8 +460,24 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        text = f"{self._counted(count)}{sort_line(self.table)}{faults}"
+        text = f"{self._counted(count)}{self._sorted()}{faults}{self._spread()}"
         return [("", text), *gap_count(self.session, self.needs())]
+
+    def _sorted(self) -> str:
+        """By which column, and that what is worst comes first."""
+        by = self.table.sorted_by
+        if self.listing.worst_first and by is not None and by.id == "state" and not self.table.reverse:
+            return f"  sort {by.head}, worst first"
+        return sort_line(self.table)
+
+    def _spread(self) -> str:
+        """In which namespaces the rows are that a filter by a field lets through."""
+        keys = self.table.view.keys
+        if "=" not in self._filter or self._namespace or not 0 < len(keys) <= _SPREAD or not self.listing.scoped:
+            return ""
+        spaces = Counter(key[0] for key in keys).most_common(_SPACES + 1)
+        more = ", ..." if len(spaces) > _SPACES else ""
+        return f"  in {', '.join(f'{space} {count}' for space, count in spaces[:_SPACES])}{more}"
 
     def _counted(self, count: str) -> str:
         """How many rows of what, and whether more are to come."""
@@ -448,10 +494,12 @@ class Browse(TablePane):
         return self.listing.command(self.session, self._namespace)
 
     def hints(self) -> Sequence[str]:
-        return ("open", "filter", "command", "help", *self.listing.hints)
+        return ("filter", "command", "help", *self.listing.hints)
 
     def act(self, action: str) -> bool:
         match action:
+            case "no-limits" if "limits" in self.fields:
+                self.filter("" if self._filter == _NO_LIMITS else _NO_LIMITS)
             case "faults":
                 self._faults = not self._faults
                 self._compute(self.table.sorted_by)
@@ -502,6 +550,13 @@ class Browse(TablePane):
 
     def toggle(self, column: Column) -> None:
         """Sorts by a column. What is costly to compute is computed first, or while the user looks on."""
+        by = self.table.sorted_by
+        if self.listing.worst_first and column.id == "state" and by is not None and by.id == "state":
+            # From the worst to the names and back.
+            self._compute(None)
+            self.table.sort(None)
+            self.post_message(Told())
+            return
         self._compute(column)
         super().toggle(column)
 

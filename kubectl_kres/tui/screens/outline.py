@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.verdict.remedy import labelled
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.tree import TreePane
@@ -43,13 +44,15 @@ class OutlinePane(TreePane):
         return columns(self.HEAD, self._folded, ascii_only=self.session.setting.ascii_only)
 
     def do_lines(self, width: int) -> Iterator[Line]:
-        """What the outline says is to be done, for the head: DO the first way, OR another one."""
+        """What the outline says is to be done, for the head: the first fix, then other ones."""
         for item in self._rows:
             if item.remedy:
-                first, *rest = wrapped(item.label, width, rest="   ")
-                lead = len(first) if item.tone else 3
-                yield [(item.tone or "strong", first[:lead]), ("", first[lead:])]
-                yield from toned(item.tone, rest)
+                label, _, words = item.label.partition(" ")
+                yield from (
+                    labelled(label, words.strip(), width)
+                    if item.text
+                    else toned(item.tone, wrapped(item.label, width, rest="   "))
+                )
 
     def words(self, row: OutlineItem) -> str:
         return f"{row.label} {row.said}"

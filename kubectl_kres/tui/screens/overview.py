@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -10,47 +10,53 @@ from msgspec import Struct
 from msgspec.structs import replace
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Container
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
-from kubectl_kres.render.text.line import Line, Tone, size, wrapped
+from kubectl_kres.render.overview.row import pods_of, short_cause
+from kubectl_kres.render.text.line import Line, Tone, size, toned, wrapped
+from kubectl_kres.render.text.times import since
+from kubectl_kres.render.verdict.remedy import do_lines, labelled
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.overview.area import OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import pod_area
-from kubectl_kres.reports.remedies.words import in_short
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview.overview_cache import Areas, unseen
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Told
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, Told
 from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.view import Faces, RowKey
+from kubectl_kres.tui.widgets.lines import Lines
+from kubectl_kres.tui.widgets.not_copied import not_copied, to_copy
 
 #: A drawing is followed by a rest of so many times what it took: keys come first.
 _REST = 10
 #: Seconds at a tick for what is computed between keys.
 _SLICE = 0.012
-#: Width from which the areas stand on the left, and the part of it that they may take.
-_BESIDE, _LEFT = 120, 0.46
+#: Width from which a second pane stands beside what is worst, and the part that what is worst has of it then.
+_BESIDE, _LEFT = 150, 0.6
+#: Lines from which the areas have a table of their own that is always seen; below, a strip tells of them.
+_HIGH = 27
 #: Cells of an area's line before its bar, and what a line of its own begins with.
 _HEAD, _INDENT = 34, "   "
-#: What goes on below a remedy begins with, and the cells of a line that are no text.
-_DO, _MARGIN = "      ", 6
-#: Cells that the reason has at least on its line.
-_SAID = 24
-#: Lines that what is worst has at least, below which the areas scroll.
+#: Lines of what mends the problem under the cursor, below the problems: on a low screen, and on a high one.
+_FEW, _MORE = 6, 7
+#: Lines that what is worst has at least.
 _LEAST = 5
 
 
 class Notice(Struct, frozen=True):
     """A line. ``what``: an area, or an object; ``where``: how many, or in which namespace.
 
-    ``place``: where Enter goes; None: nowhere. ``command``: what Enter copies instead. ``indented``: it goes on about
-    the line above it. ``ask``: the words of the command that says more. ``whole``: all of a text that is broken.
+    ``place``: where Enter goes; None: nowhere. ``indented``: it goes on about the line above it. ``ask``: the words of
+    the command that says more. ``pods``, ``age``: how many are there of how many wanted, and since when it is so.
     """
 
     sign: tuple[str, Tone]
@@ -59,31 +65,42 @@ class Notice(Struct, frozen=True):
     said: str
     place: Location | None
     bar: str = ""
-    command: str = ""
     indented: bool = False
     ask: str = ""
-    whole: str = ""
+    pods: str = ""
+    age: str = ""
+    problem: Problem | None = None
 
 
 class OverviewPane(TablePane):
-    """Two tables: ``worst`` above ``areas``, or on the right of them. What costs much is computed between keys."""
+    """What is worst, a line a problem; what mends the one under the cursor; the areas, as a strip where room is short.
+
+    What costs much is computed between keys.
+    """
 
     DEFAULT_CSS = """
     OverviewPane {
         layout: vertical;
-        & > #worst { height: 1fr; }
-        & > #areas { height: auto; border-top: solid $foreground 25%; }
-        & > #areas:focus { border-top: heavy $accent; }
-        &.beside { layout: horizontal; }
-        &.beside > #areas { height: 1fr; border-top: none; border-right: solid $foreground 25%; }
-        &.beside > #areas:focus { border-right: heavy $accent; }
-        &.beside > #worst { width: 1fr; }
+        & > #strip { height: auto; max-height: 2; }
+        & > #both { height: 1fr; layout: vertical; }
+        & > #both > #worst { height: 1fr; }
+        & > #both > #side { height: auto; layout: vertical; }
+        & > #both > #side > #fixes { border-top: solid $foreground 25%; }
+        & > #both > #side > #fixes:focus { border-top: heavy $accent; }
+        & > #both > #side > #areas { border-top: solid $foreground 25%; }
+        & > #both > #side > #areas:focus { border-top: heavy $accent; }
+        &.beside > #both { layout: horizontal; }
+        &.beside > #both > #side { width: 1fr; height: 1fr; border-left: solid $foreground 25%; }
+        &.beside > #both > #side > #fixes { border-top: none; height: 1fr; }
+        &.beside > #both > #side > #fixes:focus { border-top: heavy $accent; }
     }
     """
     sortable = False
 
     def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
+        self.strip, self.fixes = Lines(id="strip"), Lines(id="fixes")
+        self.strip.can_focus = False
         self.worst = Table(_WORST, _FACES, sign=lambda row: row.sign, id="worst")
         self.areas = Table(_AREAS, _FACES, sign=lambda row: row.sign, id="areas")
         self.worst.shy = self.areas.shy = True
@@ -96,13 +113,19 @@ class OverviewPane(TablePane):
         self._due, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
         self._lent = False
+        #: The line whose remedies are shown.
+        self._told: Notice | None = None
 
     def ref_of_row(self) -> ObjectRef | None:
         return _ref_of(self.table.row)
 
     def compose(self) -> ComposeResult:
-        yield self.worst
-        yield self.areas
+        yield self.strip
+        with Container(id="both"):
+            yield self.worst
+            with Container(id="side"):
+                yield self.fixes
+                yield self.areas
 
     def on_mount(self) -> None:
         self.enter(self.place)
@@ -114,72 +137,91 @@ class OverviewPane(TablePane):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         if isinstance(event.widget, Table):
             self.table = event.widget
-            self.post_message(Told())
+        self._arrange()
+        self.post_message(Told())
 
     def _arrange(self) -> None:
-        """Areas on the left where both have room; else below, as high as they are if that leaves the worst lines."""
-        height, beside = self.size.height, self._beside
-        if beside != self.has_class("beside"):
-            self.set_class(beside, "beside")
-            if beside:
-                self.move_child(self.areas, before=self.worst)
-            else:
-                self.move_child(self.worst, before=self.areas)
+        """What mends it beside what is worst where both have room, else below; the areas below that.
+
+        On a low screen they take its place while they have the keys, and a strip on top tells of them.
+        """
+        height, beside, high = self.size.height, self._beside, self._high
+        self.set_class(beside, "beside")
+        self.strip.display = not high
+        at_areas = self.areas.has_focus or self.screen.focused is self.areas
+        self.areas.display = high or at_areas
+        self.fixes.display = (high or not at_areas) and (height >= _LEAST + _FEW or self.fixes.has_focus)
         rows = len(self.areas.view.keys) + 2
         if beside:
-            self.areas.styles.width = self._left
-            self.areas.styles.height = "1fr"
-        else:
-            wanted = min(len(self.worst.view.keys) + 1, _LEAST)
-            self.areas.styles.width = "1fr"
-            self.areas.styles.height = max(min(4, height), min(rows, height - wanted))
+            self.worst.styles.width = self._left
+            self.areas.styles.height = min(rows, max(4, height // 2))
+            self.fixes.styles.height = "1fr"
+            return
+        self.worst.styles.width = "1fr"
+        problems = len(self.worst.view.keys) + 1
+        self.areas.styles.height = max(min(4, height), min(rows, height - min(problems, _LEAST)))
+        areas = min(rows, height - _LEAST) if self.areas.display else 0
+        most = _MORE if high else _FEW
+        # Problems have the room that they need; what they leave is for what mends them.
+        left = height - areas - problems - (0 if high else self.strip.size.height)
+        self.fixes.styles.height = max(most if high else min(most, height // 2), left)
 
     @property
     def _beside(self) -> bool:
         return self.size.width >= _BESIDE
 
     @property
+    def _high(self) -> bool:
+        return self.size.height >= _HIGH
+
+    @property
     def _left(self) -> int:
         return int(self.size.width * _LEFT)
 
     def _unfolded(self, row: Notice) -> Iterator[Notice]:
-        """The line of an area; on the left, what has no room on it stands on lines of its own."""
-        room = self._left - _HEAD - (BAR + 2) * bool(row.bar)
+        """The line of an area; beside what is worst, what has no room on it stands on lines of its own."""
+        room = self.size.width - self._left - _HEAD - (BAR + 2) * bool(row.bar)
         if not self._beside or size(row.said) <= room:
             yield row
             return
         yield replace(row, said="")
-        for text in wrapped(row.said, self._left - len(_INDENT) - 6):
+        for text in wrapped(row.said, self.size.width - self._left - len(_INDENT) - 7):
             yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
 
-    def _in_full(self, rows: Mapping[RowKey, Notice]) -> Iterator[tuple[RowKey, Notice]]:
-        """What is worst, the worst of it broken into as many lines as there is room for, not cut."""
-        heads = [row for row in rows.values() if not row.indented]
-        taken = sum(max((size(getattr(row, part)) for row in heads), default=0) + 2 for part in ("what", "where"))
-        width = self.size.width - (self._left + 1 if self._beside else 0) - _MARGIN
-        room = max(_SAID, width - taken)
-        below = " " * (width - room) if room >= 2 * _SAID else _DO
-        spare = self.size.height - 1 - len(rows) - (0 if self._beside else len(self.areas.view.keys) + 2)
-        for key, row in rows.items():
-            if row.indented:
-                first, *rest = wrapped(row.what.strip(), width, first=_INDENT, rest=_DO)
-                whole = replace(row, what=first, whole=row.what)
-            else:
-                first, *rest = wrapped(row.said, width, first=" " * (width - room), rest=below)
-                whole = replace(row, said=first.strip(), whole=row.said)
-            if len(rest) > spare:
-                yield key, row
+    def _strip(self, width: int) -> Iterator[Line]:
+        """The counts of all areas: how many are not as they should be, of how many."""
+        line: list[tuple[Tone, str]] = []
+        for area, row in self._counted:
+            off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.of else 0
+            if row.where == "-" or not row.where:
                 continue
-            spare -= len(rest)
-            yield key, whole
-            for at, text in enumerate(rest):
-                tone: Tone = "" if row.indented else row.sign[1]
-                yield (
-                    (*key, f"{at:02}"),
-                    replace(
-                        row, sign=("", tone), what=text, where="", said="", indented=True, whole=row.said or row.what
-                    ),
-                )
+            text = f"{row.what} {f'{off} of ' if off else ''}{row.where}"
+            if line and sum(size(part) for _, part in line) + size(text) + 2 > width:
+                yield line
+                line = []
+            line.append((row.sign[1], f"{'  ' if line else ''}{text}"))
+        yield line
+
+    def _fixes(self, width: int) -> Iterator[Line]:
+        """What mends the problem under the cursor, whose it is, and the whole of what is wrong."""
+        row: Notice | None = self.worst.row
+        if row is None:
+            return
+        if row.problem is None:
+            yield from toned(row.sign[1], wrapped(row.said, width))
+            return
+        yield from do_lines(row.problem.remedies, "", width)
+        tone, now = row.sign[1], self.session.setting.now()
+        yield from labelled("because", problem_said(row.problem, now), width, tone=tone)
+        if not row.problem.remedies and row.problem.area != "refused":
+            yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
+
+    @property
+    def _fix(self) -> Remedy | None:
+        """The first remedy of the problem under the cursor."""
+        row: Notice | None = self.worst.row
+        remedies = row.problem.remedies if row is not None and row.problem is not None else ()
+        return remedies[0] if remedies else None
 
     def needs(self) -> Iterable[Need]:
         space = self.session.namespace
@@ -188,8 +230,8 @@ class OverviewPane(TablePane):
 
     def enter(self, place: Location) -> None:
         super().enter(place)
-        result = bool(self.session.namespace)
-        self.worst.change_columns([column for column in _WORST if not (result and column.id == "where")])
+        alone = bool(self.session.namespace)
+        self.worst.change_columns([column for column in _WORST if not (alone and column.id == "where")])
         self._draw()
         self.worst.focus()
 
@@ -215,9 +257,12 @@ class OverviewPane(TablePane):
 
     def _draw(self) -> None:
         self._due, began = False, perf_counter()
-        rows = [line for row in self._area_rows() for line in self._unfolded(row)]
+        self._counted = list(self._area_rows())
+        rows = [line for _, row in self._counted for line in self._unfolded(row)]
         _put(self.areas, {(f"{at:02}", row.what): row for at, row in enumerate(rows)})
-        _put(self.worst, dict(self._in_full(dict(self._worst_rows()))))
+        _put(self.worst, dict(self._worst_rows()))
+        self.strip.put(self._strip)
+        self._tell()
         if not self.worst.view.keys:
             reading = super().busy or self._areas.busy
             self.worst.empty = [("quiet", "reading" if reading else "nothing is wrong")]
@@ -233,19 +278,28 @@ class OverviewPane(TablePane):
         self._rested = end + _REST * (end - began)
         self.post_message(Told())
 
+    def _tell(self) -> None:
+        """What mends the problem under the cursor, made anew where that is another one."""
+        row: Notice | None = self.worst.row
+        if row != self._told or row is None:
+            same = row is not None and self._told is not None and row.place == self._told.place
+            self._told = row
+            self.fixes.put(self._fixes, keep=same)
+
     # Areas
 
-    def _area_rows(self) -> Iterator[Notice]:
+    def _area_rows(self) -> Iterator[tuple[OverviewArea | None, Notice]]:
         areas = self._areas
         made = [areas.area(maker) for maker in areas.makers]
-        yield self._refused()
-        for area in (made[0], self._pods(), *made[1:]):
-            yield self._area(area)
+        yield self._areas.refused(), self._refused()
+        yield areas.running(), self._fares()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
-        yield self._area(spaces)
+        for area in (made[0], self._pods(), *made[1:], spaces):
+            yield area, self._area(area)
         # Found only once the list is open: rules look at every object.
-        yield Notice(("", ""), "check", "", CHECKED, Location("check", self.session.namespace))
-        yield from self._server()
+        yield None, Notice(("", ""), "check", "", CHECKED, Location("check", self.session.namespace))
+        for row in self._server():
+            yield None, row
 
     def _area(self, area: OverviewArea) -> Notice:
         maker = next((maker for maker in self._areas.makers if maker.name == area.name), None)
@@ -274,7 +328,19 @@ class OverviewPane(TablePane):
         if area.state:
             text = why or "being computed: whose pods are refused, and what unblocks them"
             return Notice(("?", "warn") if why else ("", ""), "refused", "?" if why else "..", text, place)
-        return Notice(SIGNS[area.severity], "refused", str(area.count), area_said(area), place, self._bar(area))
+        if why and not area.count:
+            return Notice(("?", "warn"), "refused", "?", why, place)
+        count = f"{area.count}{'+?' if why else ''}"
+        return Notice(SIGNS[area.severity], "refused", count, area_said(area), place, self._bar(area))
+
+    def _fares(self) -> Notice:
+        """How many workloads run, wait or fail."""
+        area, place = self._areas.running(), Location("pods", self.session.namespace)
+        why = unseen(self.session, Need("Pod", self.session.namespace))
+        if area.state or (why and not area.count):
+            text = why or "being computed: what runs, waits or fails"
+            return Notice(("?", "warn") if why else ("", ""), "running", "?" if why else "..", text, place)
+        return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), place, self._bar(area))
 
     def _number(self, need: Need, count: int) -> str:
         """The count; with ``..`` while it grows, ``?`` where it cannot be known."""
@@ -298,22 +364,17 @@ class OverviewPane(TablePane):
         now = self.session.setting.now()
         for at, problem in enumerate(self._areas.problems()):
             key = f"{at:04}", str(problem.subject), problem.subject.namespace
-            yield (*key, ""), self._problem(problem, now)
-            if remedy := in_short(problem.remedies):
-                command = next(iter(problem.remedies[0].commands), "")
-                place = _place(problem)
-                yield (*key, "do"), Notice(
-                    ("", ""), f"   DO {remedy}", problem.subject.namespace, "", place,
-                    command=command, indented=True, ask=ask_words(problem),
-                )  # fmt: skip
+            yield key, self._problem(problem, now)
         for at, gap in enumerate(self._gaps()):
             yield ("gap", f"{at:04}"), gap
 
     def _problem(self, problem: Problem, now: str) -> Notice:
         ref, sign = problem.subject, SIGNS[problem.severity]
-        short = LISTINGS[problem.area].names[1:2] if ref.kind in _SHORT else ()
-        what = f"{short[0] if short else ref.kind.lower()}/{ref.name}"
-        return Notice(sign, what, ref.namespace, problem_said(problem, now), _place(problem), ask=ask_words(problem))
+        what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
+        return Notice(
+            sign, what, ref.namespace, short_cause(problem), _place(problem),
+            ask=ask_words(problem), pods=pods_of(problem), age=since(problem.since, now), problem=problem,
+        )  # fmt: skip
 
     def _gaps(self) -> Iterator[Notice]:
         result = []
@@ -337,10 +398,9 @@ class OverviewPane(TablePane):
         where = f" of {self.session.namespace}" if self.session.namespace else ""
         if row is None or not (row.said or row.indented):
             return [("", f"overview{where}")]
-        if row.indented:
-            return [("", f"{(row.whole or row.what).strip()}{'  enter copies the command' if row.command else ''}")]
         inside = f" in {row.where}" if row.place is not None and row.place.ref is not None and row.where else ""
-        return [("strong", f"{row.what}{inside}"), (row.sign[1], f"  {row.whole or row.said}")]
+        said = problem_said(row.problem, self.session.setting.now()) if row.problem is not None else row.said
+        return [("strong", f"{row.what}{inside}".strip()), (row.sign[1], f"  {said}")]
 
     def command(self) -> str:
         """What prints more of the line under the cursor."""
@@ -360,23 +420,33 @@ class OverviewPane(TablePane):
         for table in (self.worst, self.areas):
             table.filter(matcher)
         if not self.table.view.keys:
-            self._other().focus()
+            (self.areas if self.table is self.worst else self.worst).focus()
         self.post_message(Told())
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
         row: Notice | None = self.table.view.rows.get(event.key)
-        if row is not None and row.command:
-            self.post_message(Copy(row.command, "command"))
-        elif row is not None and row.place is not None:
+        if row is not None and row.place is not None:
             self.post_message(OpenPlace(row.place))
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
+        self._tell()
         self.post_message(Told())
 
-    def _other(self) -> Table:
-        return self.areas if self.table is self.worst else self.worst
+    def _turn(self, by: int) -> None:
+        """From what is worst to the areas, then to what mends it, and back."""
+        panes = [self.worst, self.areas, self.fixes]
+        now = next((at for at, pane in enumerate(panes) if pane.has_focus), 0)
+        chosen = panes[(now + by) % len(panes)]
+        # What has no room beside another one is not shown, and what is not shown takes no keys.
+        chosen.display = True
+        chosen.focus()
+
+    def on_lines_nothing_to_copy(self, event: Lines.NothingToCopy) -> None:
+        """Why the first remedy has no command."""
+        event.stop()
+        self.post_message(Say(not_copied(self._fix), "warn"))
 
     def act(self, action: str) -> bool:
         row: Notice | None = self.table.row
@@ -384,14 +454,18 @@ class OverviewPane(TablePane):
         match action:
             case "pane" | "pane-back":
                 self._lent = False
-                self._other().focus()
+                self._turn(1 if action == "pane" else -1)
+            case "right" if self.worst.has_focus:
+                self._turn(-1)
+            case "left" if self.fixes.has_focus:
+                self.worst.focus()
+            case "copy" if self.fixes.has_focus and (text := to_copy(self._fix)):
+                self.post_message(Copy(text, "command" if self._fix and self._fix.commands else "field and value"))
             case "namespace" if ref is not None and ref.namespace:
                 self.post_message(OpenPlace(Location("pods", namespace=ref.namespace)))
             case "explain" if ref is not None:
                 view = "report" if ref.kind == "ResourceQuota" else "object"
                 self.post_message(OpenPlace(Location(view, ref=ref, tab="text")))
-            case "copy" if row is not None and row.command:
-                self.post_message(Copy(row.command, "command"))
             case "copy" if ref is not None:
                 self.post_message(Copy(ref.name, "name"))
             case "copy-ns" if ref is not None and ref.namespace:
@@ -399,10 +473,6 @@ class OverviewPane(TablePane):
             case _:
                 return super().act(action)
         return True
-
-
-#: Kinds that have a shorter name than their own.
-_SHORT = frozenset({"ResourceQuota", "ResourcePool", "ResourcePoolClaim"})
 
 
 def _place(problem: Problem) -> Location:
@@ -427,9 +497,11 @@ def _quiet(row: Notice) -> Tone:
 
 _FACES = Faces(lambda row: f"{row.what} {row.where} {row.said}", lambda _: {}, lambda row: bool(row.sign[0]))
 _WORST = (
-    Column("what", "WORST FIRST", lambda row: row.what, tone=_quiet, most=36, spills=lambda row: row.indented),
-    Column("where", "NAMESPACE", lambda row: row.where, tone=_quiet, most=20),
+    Column("where", "NAMESPACE", lambda row: row.where, tone=_quiet, most=18),
+    Column("what", "WORST FIRST", lambda row: row.what, tone=_quiet, most=34),
     Column("said", "", lambda row: row.said, tone=lambda row: row.sign[1], most=200),
+    Column("pods", "PODS", lambda row: row.pods, right=True),
+    Column("age", "AGE", lambda row: row.age, right=True),
 )
 _AREAS = (
     Column("what", "AREA", lambda row: row.what, spills=lambda row: row.indented),

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pictures.scale import pairs_of, scale_lines
 from kubectl_kres.render.pod.cgroups import tree
 from kubectl_kres.render.pod.diff import difference_lines
 from kubectl_kres.render.pod.explain import explanation_lines, head_lines
 from kubectl_kres.render.pod.qos import quality_lines
 from kubectl_kres.render.text.line import Line, Tone, toned
-from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
@@ -105,7 +105,8 @@ class PodPane(TreePane):
         return head_lines(self.found, width) if self.found is not None else ()
 
     def about_lines(self, row: ValueRow, width: int) -> Iterable[Line]:
-        return journal_lines(self.found, row, width, steps=self.steps) if self.found is not None else ()
+        ascii_only = self.session.setting.ascii_only
+        return journal_lines(self.found, row, width, steps=self.steps, ascii_only=ascii_only) if self.found else ()
 
     def copied(self, row: ValueRow) -> Copy | None:
         """Of a fault the commands of the first remedy."""
@@ -126,8 +127,11 @@ class PodPane(TreePane):
         if tab == "text":
             return explanation_lines(explanation, steps=self.steps, width=width)
         if tab == "quota":
-            costs = [line for cost in explanation.quotas for line in cost_lines(cost, width=width)]
-            return costs or [[("quiet", "no quota counts this")]]
+            ascii_only = self.session.setting.ascii_only
+            costs: list[Line] = []
+            for cost in explanation.quotas:
+                costs += [[("", "")], *cost_picture(cost, width, ascii_only=ascii_only)]
+            return costs[1:] or [[("quiet", "no quota counts this")]]
         if tab in {"qos", "cgroups"}:
             return self._quality(tab, width)
         compared = diff(self.session.store, self.subject, self.session.ask)

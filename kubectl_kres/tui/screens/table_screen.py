@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -48,9 +49,14 @@ class TablePane(Pane):
         """What makes a test of ``-l app=web``; None where rows have no labels."""
         return None
 
+    @property
+    def fields(self) -> Mapping[str, Callable[[Any], str]]:
+        """What makes a text of a row for each name that ``name=value`` may ask for."""
+        return {}
+
     def matched(self) -> Matcher:
         """What the filter means; that it means nothing is said."""
-        texts = matcher(self._filter, self.selector)
+        texts = matcher(self._filter, self.selector, self.fields)
         if texts.fault:
             self.post_message(Say(texts.fault, "warn"))
         return texts

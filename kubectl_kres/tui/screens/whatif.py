@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from textual.app import ComposeResult
 
+from kubectl_kres.render.changes.before_after import before_after
 from kubectl_kres.render.changes.change_report import change_lines
-from kubectl_kres.render.text.line import Line
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.reports.common.remedy import RaiseQuota
+from kubectl_kres.reports.overview.areas import refused
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.whatif import TypedNumber, WhatIf
 from kubectl_kres.tui.widgets.lines import Lines
 
 
@@ -37,11 +41,36 @@ class WhatIfPane(Pane):
         if change is None:
             yield [("quiet", "nothing is tried: s on a value does")]
             return
-        yield from change_lines(change.report, width)
-        yield [("", "")]
+        drawn = list(before_after(change.report, width, ascii_only=self.session.setting.ascii_only))
+        yield from drawn
+        for typed_number in change.tries:
+            yield from self._smallest(change, typed_number, width)
+        if drawn:
+            yield [("", "")]
         yield [("strong", "to make it so")]
         for typed_number in change.tries:
-            yield [("", "  "), ("command", typed_number.command)]
+            if typed_number.owner:
+                undone = f"{typed_number.owner}; a patch of the cluster would be undone"
+                yield from toned("warn", wrapped(undone, width, first="  ", rest="  "))
+            yield [("", "  "), ("command", typed_number.lasting)]
+        yield [("", "")]
+        yield from change_lines(change.report, width)
+
+    def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
+        """The smallest number of a quota with which each workload that it refuses gets all its pods."""
+        ref = typed_number.placed.step
+        if ref.kind != "ResourceQuota":
+            return
+        name = typed_number.value.rpartition(" ")[2]
+        real, space = change.real, typed_number.placed.namespace
+        for refusal in refused(real.store, space, real.ask):
+            edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
+            for edit in edits:
+                if isinstance(edit, RaiseQuota) and edit.object.name == ref.name and edit.resource == name:
+                    assert refusal is not None
+                    text = f"smallest that lets all of {refusal.subject} in: {edit.to}"
+                    yield from toned("", wrapped(text, width, rest="  "))
+                    break
 
     def command(self) -> str:
         return self.session.command("simulate")

@@ -30,6 +30,7 @@ class Column(Struct, frozen=True):
     while it is that row, so that it can be known before anyone sorts by it. ``down``: the first sort is from the
     largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
     makes no column wide. ``live``: only where the store changes by itself.
+    ``drawn``: it is a picture, which the cursor's colour must not turn inside out.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Column(Struct, frozen=True):
     down: bool = False
     spills: Callable[[Any], bool] | None = None
     live: bool = False
+    drawn: bool = False
 
     @property
     def sorting(self) -> Callable[[Any], Any]:
@@ -61,8 +63,11 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
 
     def rank(row: Any) -> Any:
         shown = text(row)
+        if shown == "-":
+            # What is missing is less than anything that is there.
+            return -1
         try:
-            return parse(shown).nano if shown and shown != "-" else None
+            return parse(shown).nano if shown else None
         except QuantityError:
             return None
 

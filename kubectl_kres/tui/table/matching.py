@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_kres.errors import KresError
 
 #: Compiles a label selector to a test of labels. Raises KresError.
 Selector = Callable[[str], Callable[[Mapping[str, str]], bool]]
 RowLabels = Mapping[str, str]
+#: What makes a text of a row, by the name that a filter calls it.
+Fields = Mapping[str, Callable[[Any], str]]
 
 _REGEX = re.compile(r"[\\^$*+?{}\[\]|()]")
 
 
 class Matcher(NamedTuple):
-    """A filter. ``on``: whether it looks at the text of a row (in lower case) or at its labels.
+    """A filter. ``on``: whether it looks at the text of a row (in lower case), at its labels, or at the row itself.
 
     ``substring``: what is looked for, if it is that simple. ``fault``: why the text means nothing, so hides nothing.
     """
@@ -27,6 +29,7 @@ class Matcher(NamedTuple):
     labels: Callable[[RowLabels], bool] | None = None
     substring: str = ""
     fault: str = ""
+    rows: Callable[[Any], bool] | None = None
 
     def narrows(self, other: Matcher) -> bool:
         """Whether whatever this one lets through, the other does too."""
@@ -36,8 +39,11 @@ class Matcher(NamedTuple):
 EVERYTHING = Matcher("text")
 
 
-def matcher(text: str, selector: Selector | None = None) -> Matcher:
-    """``!web``: all but; ``-f wb``: the characters in order; ``-l app=web``: labels; else a substring or a regex."""
+def matcher(text: str, selector: Selector | None = None, fields: Fields | None = None) -> Matcher:
+    """``qos=BestEffort``: what a field says, ``none`` where it says nothing.
+
+    ``!web``: all but; ``-f wb``: the characters in order; ``-l app=web``: labels; else a substring or a regex.
+    """
     text = text.strip()
     if not text or text in {"!", "-l", "-f"}:
         return EVERYTHING
@@ -46,6 +52,9 @@ def matcher(text: str, selector: Selector | None = None) -> Matcher:
             return Matcher("labels", labels=selector(text[3:].strip()))
         except KresError as error:
             return Matcher("text", fault=error.message)
+    name, equals, value = text.partition("=")
+    if equals and (field := (fields or {}).get(name.strip().lower())) is not None:
+        return Matcher("rows", rows=_says(field, value.strip().lower()))
     if text.startswith("-f "):
         return Matcher("text", _fuzzy(text[3:].strip().lower()))
     if text.startswith("!"):
@@ -61,6 +70,14 @@ def matcher(text: str, selector: Selector | None = None) -> Matcher:
             pass
     lowered = text.lower()
     return Matcher("text", lambda row: lowered in row, substring=lowered)
+
+
+def _says(field: Callable[[Any], str], value: str) -> Callable[[Any], bool]:
+    if not value:
+        return lambda _row: True
+    if value == "none":
+        return lambda row: field(row).lower() in {"", "-", "none"}
+    return lambda row: field(row).lower() == value
 
 
 def _found(pattern: re.Pattern[str]) -> Callable[[str], bool]:

@@ -260,9 +260,11 @@ class Table(Drawn):
         for at, width in self._layout:
             column = self.columns[at]
             arrow = "" if column is not self.sorted_by else "v" if self.reverse else "^"
-            head = fitted(f"{column.head}{arrow}", width, right=column.right)
+            # Where the head has all the room of its column the arrow stands behind it.
+            inside = arrow if len(column.head) < width else ""
+            head = fitted(f"{column.head}{inside}", width, right=column.right)
             chosen = style + Style(underline=True) if self.picked and at == self.picked - 1 else style
-            segments += [Segment(head, chosen), Segment(" " * GAP, style)]
+            segments += [Segment(head, chosen), Segment(f"{'' if inside else arrow:<{GAP}}", style)]
         return Strip(segments)
 
     def _over(self, *, current: bool) -> Style:
@@ -287,6 +289,8 @@ class Table(Drawn):
             column = self.columns[at]
             tone = column.tone(row) if column.tone is not None else ""
             style = (self.tone(tone) if tone else plain) + over
+            if column.drawn and over.reverse:
+                style = self._picture(tone)
             if column.spills is not None and column.spills(row):
                 room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:place])
                 return Strip([*segments, Segment(fitted(column.text(row), max(width, room - 1)), style)])
@@ -295,6 +299,10 @@ class Table(Drawn):
                 Segment(" " * GAP, plain + over),
             ]
         return Strip(segments)
+
+    def _picture(self, tone: str) -> Style:
+        """A picture on the row under the cursor: on the cursor's colour, not out of the screen's."""
+        return Style(color=self.tone(tone or "quiet").color, bgcolor=self.plain.color)
 
     def _lay_out(self) -> None:
         self._laid = self.size.width
@@ -305,14 +313,9 @@ class Table(Drawn):
             seen = filter(None, map(self.view.rows.get, self.view.keys[: _MEASURED // 2]))
             self._liked = natural(self.columns, chain(seen, islice(rows, _MEASURED // 2)))
         if self.sorted_by is not None:
-            # The arrow of the sort needs a cell of its own.
             at = next((at for at, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)
             self.sorted_by = self.columns[at] if at is not None else None
-        liked = [
-            max(width, len(column.head) + (column is self.sorted_by))
-            for column, width in zip(self.columns, self._liked, strict=True)
-        ]
-        self._layout = laid_out(self.columns, liked, max(1, room), wide=self.wide)
+        self._layout = laid_out(self.columns, self._liked, max(1, room), wide=self.wide)
 
     def _widen(self) -> None:
         """Makes columns of figures as wide as what is seen of them: a figure must not lose a digit."""

@@ -123,6 +123,9 @@ class Drawn(ScrollView, can_focus=True):
         background: $background;
         color: $foreground;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
         scrollbar-size-horizontal: 0;
         overflow-x: hidden;
         {CSS}

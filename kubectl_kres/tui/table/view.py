@@ -352,6 +352,9 @@ class View(Generic[Row]):
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels
             slots = packed([slot for slot in slots if fits(faces.labels(rows[slot]))])
+        elif self._matcher.on == "rows" and self._matcher.rows is not None:
+            fits_row = self._matcher.rows
+            slots = packed([slot for slot in slots if fits_row(rows[slot])])
         elif self._matcher.test is not None:
             self._texts.read(rows)
             slots = packed(self._texts.matching(slots, self._matcher))

@@ -157,7 +157,7 @@ _TYPING = {
     "command": (("enter", "go"), ("tab", "complete"), ("up down", "earlier ones"), ("esc", "leave")),
     "filter": (("enter", "keep"), ("esc", "clear"), ("!", "all but"), ("-l", "labels"), ("-f", "fuzzy")),
     "save": (("enter", "write"), ("esc", "leave"), (".svg", "a picture"), (".csv", "the table")),
-    "suppose": (("enter", "try"), ("esc", "leave"), ("NAME=VALUE", "as replicas=3, app.limits.memory=1Gi")),
+    "suppose": (("enter", "try"), ("up down", "another value"), ("esc", "leave"), ("VALUE", "or NAME=VALUE")),
 }
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from kubectl_kres.provenance.journal import Check
+from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.explain import remark_lines, sum_text
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.steps import shown_source, step_lines, text
-from kubectl_kres.render.text.values import answer, cost_lines
+from kubectl_kres.render.text.values import answer
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.widgets.values import ValueRow
 
 
-def journal_lines(explanation: Explanation, row: ValueRow, width: int, *, steps: bool) -> Iterator[Line]:
+def journal_lines(
+    explanation: Explanation, row: ValueRow, width: int, *, steps: bool, ascii_only: bool
+) -> Iterator[Line]:
     """Why the line under the cursor says what it says."""
     match row.of:
         case ResourceValue() if row.container is not None:
@@ -22,8 +24,7 @@ def journal_lines(explanation: Explanation, row: ValueRow, width: int, *, steps:
         case Total():
             yield from _total(explanation, row.of, width, steps=steps)
         case QuotaCost():
-            # Below others it begins with an empty line, here it stands alone.
-            yield from islice(cost_lines(row.of, width=width), 1, None)
+            yield from cost_picture(row.of, width, ascii_only=ascii_only)
         case ContainerValues():
             yield from _container(row.of, width)
         case _:

@@ -38,6 +38,9 @@ class Lines(Drawn):
             super().__init__()
             self.command = command
 
+    class NothingToCopy(Message):
+        """A command was to be copied, and there is none."""
+
     def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._make: Make = make or (lambda _: ())
@@ -82,6 +85,7 @@ class Lines(Drawn):
     def action_open(self) -> None:
         command = self.command_here()
         if not command:
+            self.post_message(self.NothingToCopy())
             raise SkipAction
         self.post_message(self.Copied(command))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
@@ -17,8 +18,25 @@ Purpose = Literal["command", "filter", "save", "suppose"]
 SIGNS: dict[str, str] = {"command": ":", "filter": "/", "save": "save as ", "suppose": "what if "}
 
 
+_NUMBER = re.compile(r"(\d+)([A-Za-z]*)")
+
+
+def stepped(value: str, by: int) -> str:
+    """Return a quantity one step up or down, by its first digit: 3Gi to 4Gi, 500m to 600m; what is none as it is."""
+    match = _NUMBER.fullmatch(value.strip())
+    if match is None:
+        return value
+    digits, unit = match[1], match[2]
+    step = 10 ** (len(digits) - 1)
+    if by < 0 and int(digits) == step > 1:
+        step //= 10
+    return f"{max(0, int(digits) + by * step)}{unit}"
+
+
 class Prompt(Input):
-    """Shown while something is typed. Tab completes a command, up and down recall earlier ones."""
+    """Shown while something is typed. Tab completes a command, up and down recall earlier ones, and step through
+    numbers that are tried.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -122,6 +140,11 @@ class Prompt(Input):
             self.cursor_position = len(text)
 
     def action_recall(self, by: int) -> None:
+        if self.purpose == "suppose":
+            name, equals, value = self.value.rpartition("=")
+            self.value = f"{name}{equals}{stepped(value, -by)}"
+            self.selection = Selection(len(name) + len(equals), len(self.value))
+            return
         past = self._past.get(self.purpose, [])
         self._at = max(0, min(self._at + by, len(past)))
         self.value = past[self._at] if self._at < len(past) else ""

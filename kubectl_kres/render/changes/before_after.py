@@ -1,0 +1,69 @@
+"""A change as before and after: a bar a quota, with what its workloads have of the pods that they want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.text.bar import fine_bar
+from kubectl_kres.render.text.line import Line, Tone, clipped, toned, wrapped
+from kubectl_kres.reports.changes.report import ChangeReport, Count, QuotaChange
+
+_CELLS = 20
+#: Workloads that are named beside the bars.
+_NAMED = 3
+
+
+def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Iterator[Line]:
+    """Yield the bars of every quota that changes, then the pods of the workloads that do."""
+    for change in report.quotas:
+        what = f"~ {change.quota}  {change.resource}  {change.hard_before or 'none'} -> {change.hard_after or 'none'}"
+        yield from toned("strong", wrapped(what, width, rest="  "))
+        for label, used, hard in (
+            ("before", change.used_before, change.hard_before),
+            ("after", change.used_after, change.hard_after),
+        ):
+            percent = _percent(used, hard)
+            tone: Tone = "bad" if percent is None or percent >= 100 else "warn" if percent >= 90 else "good"
+            drawn = fine_bar(percent, _CELLS, ascii_only=ascii_only) if hard else " " * (_CELLS + 1)
+            text = f"{used or '?'} of {hard}{_left(change)}" if hard else "no limit"
+            yield [
+                ("", f"{label:<8}"),
+                (tone, drawn),
+                ("", f"  {text if label == 'after' else text.partition(';')[0]}"),
+            ]
+    moved = [item for item in report.workloads if item.before != item.after and item.before and item.after]
+    for item in moved[:_NAMED]:
+        assert item.before is not None
+        assert item.after is not None
+        name = clipped(f"{item.subject.kind.lower()}/{item.subject.name}", max(10, width - 40))
+        tone = "good" if item.effect == "better" else "bad" if item.effect == "worse" else "warn"
+        yield [("", f"{name}  {_pods(item.before)} -> "), (tone, f"{_pods(item.after)} pods")]
+    if len(moved) > _NAMED:
+        yield [("quiet", f"and {len(moved) - _NAMED} more, below")]
+
+
+def _pods(count: Count) -> str:
+    return f"{count.pods} of {count.wanted}"
+
+
+def _percent(used: str | None, hard: str | None) -> int | None:
+    """How much of it is used; None: more than there is, or nobody knows."""
+    try:
+        amount, limit = parse(used or "0").nano, parse(hard or "0").nano
+    except QuantityError:
+        return None
+    if not limit:
+        return 0 if not amount else None
+    percent = amount * 100 // limit
+    return percent if amount <= limit else None
+
+
+def _left(change: QuotaChange) -> str:
+    """What is to spare after it."""
+    try:
+        left = parse(change.hard_after or "0") - parse(change.used_after or "0")
+    except QuantityError:
+        return ""
+    return f"; {left} to spare" if left.nano > 0 else ""

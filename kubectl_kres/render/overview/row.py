@@ -1,0 +1,58 @@
+"""A problem in the few words that a row of the overview has room for: the cause, and the pods that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.render.overview.lines import brief_name, percent_of, used_up
+from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.render.verdict.run_state import because
+from kubectl_kres.reports.overview.area import Problem
+from kubectl_kres.reports.rollout.room import short_by
+
+_BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
+
+
+def short_cause(problem: Problem) -> str:
+    """Return what is wrong, the amount that is missing with a minus before it."""
+    if problem.verdict is not None:
+        said = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
+        return said or problem.verdict.message or problem.state
+    if problem.run_state is not None:
+        return f"{problem.state}: {because(problem.run_state)}".removesuffix(": ")
+    return "; ".join(_other(problem)) or problem.state
+
+
+def pods_of(problem: Problem) -> str:
+    """Return how many pods are there of how many wanted; empty where it is about no pods."""
+    if problem.wanted:
+        return f"{problem.wanted - problem.missing}/{problem.wanted}"
+    state = problem.run_state
+    return f"{state.ready}/{state.of}" if state is not None and state.of else ""
+
+
+def _finding(finding: Finding) -> str:
+    source = finding.source
+    name = source.name if source is not None else ""
+    resource = brief_name(finding.resource)
+    if finding.rule == "quota/exceeded":
+        return f"quota {name} -{short_by(finding)} {resource}"
+    if finding.rule == "quota/must-specify":
+        return f"quota {name} requires {resource}"
+    if finding.rule in _BOUNDS and finding.limit and finding.asked:
+        return f"{resource} {finding.asked} {_BOUNDS[finding.rule]} {finding.limit} of {name}"
+    return cause([finding])
+
+
+def _other(problem: Problem) -> Iterator[str]:
+    if problem.lacks:
+        yield ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
+    if problem.behind:
+        yield f"behind others for {', '.join(map(brief_name, problem.behind))}"
+    if problem.name:
+        yield f"{problem.state}: {brief_name(problem.name)} {used_up(problem)}{percent_of(problem)}"
+    if problem.waiting:
+        yield f"{problem.waiting} wait{'s' * (problem.waiting == 1)}"
+    if problem.reason:
+        yield f"{problem.state}: {problem.reason}"

@@ -1,0 +1,96 @@
+"""Keys that are typed ahead: what follows a key that may lead to another screen waits until that screen stands."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any
+
+from textual.events import Event, Key, Paste
+from textual.message_pump import MessagePump
+
+from kubectl_kres.tui.keys import MOVING_KEYS
+
+#: Seconds after which keys are let through whatever is still under way.
+_LONGEST = 2.0
+#: Rounds in which nothing may be under way, and those that are made at once before the clock is asked.
+_CALM, _AT_ONCE = 2, 50
+#: Seconds between two looks at a screen that is not there yet.
+_BETWEEN = 0.002
+#: Keys that end what is typed in the prompt.
+ENDING = frozenset({"enter", "escape"})
+
+
+class TypeAhead:
+    """The keys that wait. The app asks it about each key before it does anything with it."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._waiting: deque[Event] = deque()
+        self._target: MessagePump | None = None
+        self._began, self._calm, self._looks = 0.0, 0, 0
+
+    @property
+    def holding(self) -> bool:
+        """Whether what is typed now waits."""
+        return self._target is not None
+
+    def hold(self, event: Event) -> bool:
+        """Return whether the event has to wait, and keep it if so."""
+        if self.holding and isinstance(event, Key | Paste) and not event.is_forwarded:
+            self._waiting.append(event)
+            return True
+        return False
+
+    def sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
+        """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
+        if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
+            self._target = target or self._app
+            self._began, self._calm, self._looks = monotonic(), 0, 0
+            self._app.call_later(self._look)
+
+    async def _look(self) -> None:
+        """Let the waiting keys through once nothing is under way that the last one led to."""
+        if not self._app.is_running:
+            return
+        self._calm = 0 if any(self._under_way()) else self._calm + 1
+        self._looks += 1
+        if self._calm < _CALM and monotonic() - self._began < _LONGEST:
+            if self._looks < _AT_ONCE:
+                self._app.call_later(self._look)
+            else:
+                self._app.set_timer(_BETWEEN, self._look)
+            return
+        self._target = None
+        waiting, self._waiting = self._waiting, deque()
+        for event in waiting:
+            # One of them may have the rest wait again; what is typed meanwhile comes behind them.
+            await self._app.on_event(event)
+
+    def _under_way(self) -> Iterator[bool]:
+        """What is not done: messages on the way from the widget that got the key up to the app, or a screen to come."""
+        app = self._app
+        screen, pane = app.screen, app.pane
+        focused = app.focused
+        pumps = {pump for start in (self._target, focused, pane, screen) if start is not None for pump in _up(start)}
+        yield any(pump.message_queue_size for pump in pumps)
+        yield not screen.is_mounted
+        yield pane is not None and not pane.is_mounted
+        # The screen that was left still has the keys while the new one comes.
+        below = screen is app.screen_stack[0] and not app.typing
+        if pane is not None and below and not _inside(focused, pane):
+            yield any(_inside(widget, pane) for widget in screen.focus_chain)
+
+
+def _up(pump: MessagePump) -> Iterator[MessagePump]:
+    """Yield a widget and all that it stands in, the app last."""
+    node: MessagePump | None = pump
+    while node is not None:
+        yield node
+        node = node._parent  # noqa: SLF001, textual has no public way up from a widget that was removed
+
+
+def _inside(pump: MessagePump | None, ancestor: MessagePump) -> bool:
+    """Whether a widget, if there is one, stands in another."""
+    return pump is not None and any(node is ancestor for node in _up(pump))

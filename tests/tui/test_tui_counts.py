@@ -1,0 +1,82 @@
+"""The counts of the first screen are the rows of the lists that they lead to, whatever may be read."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import combinations
+from typing import Any
+
+import pytest
+from tui.driving import ML, app_on, settled, shop, text
+
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.screens.overview import OverviewPane
+
+#: What a role may leave out; of each subset of two, and of all, the counts must be right.
+KINDS = ("ResourceQuota", "Deployment", "TaskRun", "Pod", "ResourcePoolClaim", "LimitRange")
+SUBSETS = [(), *((kind,) for kind in KINDS), *combinations(KINDS[:4], 2), KINDS]
+AREAS = ("refused", "quotas", "claims", "pools", "taskruns")
+
+
+def session(denied: tuple[str, ...]) -> Any:
+    """The example, of which some kinds may not be read."""
+    session = shop(ML)
+    feed, pages = session.feed, session.feed._pages
+
+    def allowed(need: Need) -> Any:
+        if need.kind in denied:
+            raise Forbidden(f"{need.kind} is forbidden")
+        yield from pages(need)
+
+    feed._pages = allowed
+    return session
+
+
+async def counted(app: Any) -> dict[str, str]:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        assert isinstance(app.pane, OverviewPane)
+        return {row.what: row.where for _, row in app.pane._counted}
+
+
+async def listed(app: Any) -> tuple[int, str]:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settled(pilot)
+        return len(app.pane.table.view.rows), text(app)
+
+
+@pytest.mark.parametrize("denied", SUBSETS, ids="-".join)
+def test_each_area_counts_the_rows_of_its_list(denied):
+    counts = asyncio.run(counted(app_on(session(denied))))
+    for area in AREAS if not denied else ("refused", "quotas"):
+        rows, shown = asyncio.run(listed(app_on(session(denied), area)))
+        count = counts[area]
+        if count == "?":
+            assert not rows
+            assert "incomplete" in shown or "? " in shown
+        else:
+            assert int(count.removesuffix("+?")) == rows, (area, count, rows)
+        if rows == 0 and set(denied) & {"ResourceQuota", "Deployment"} and area == "refused":
+            # What could not be read is not known to be none.
+            assert count == "?"
+
+
+def test_a_list_counts_every_kind_that_its_area_counts():
+    assert {"TaskRun"} <= set(LISTINGS["refused"].kinds)
+    assert Location("refused") != HOME
+
+
+def test_a_place_in_the_queue_is_one_number_everywhere():
+    _, claim = asyncio.run(listed(app_on(session(()), "claim sweep")))
+    assert "place 1 of 3" in claim
+    assert "1. ml-training/sweep" in claim
+    _, pool = asyncio.run(listed(app_on(session(()), "pool ml-compute")))
+    assert "1. ml-training/sweep" in pool
+
+
+def test_more_than_a_percentage_can_say_is_over_in_every_list():
+    _, spaces = asyncio.run(listed(app_on(session(()), "namespaces")))
+    assert "over capsule-pool-ml-storage persistentvolumeclaims" in spaces
+    assert "10000%" not in spaces
