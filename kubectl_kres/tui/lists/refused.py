@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.quota.fit import refusal_detail
+from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, denied_needs, stands_alone
+from kubectl_kres.reports.quota.denied import ASKED, Denied, denied, denied_needs, stands_alone
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -19,7 +19,7 @@ from kubectl_kres.tui.table.columns import Column
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for kind in KINDS:
+    for kind in ASKED:
         for workload in session.store.all(kind, namespace or None):
             if not stands_alone(workload):
                 continue
@@ -38,12 +38,12 @@ def _rows(session: Session, namespace: str) -> ListRows:
 def _missing(row: Denied) -> str:
     pods = row.replicas
     if pods is None:
-        return "its pod"
+        return "its pod" if row.tekton is not None else pods_of_jobs(row)
     return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
 
 
 def _fewest(row: Denied) -> int:
-    return -row.replicas.missing if row.replicas is not None else -1
+    return -row.replicas.missing if row.replicas is not None else -row.verdict.missing
 
 
 def _by(row: Denied) -> str:
@@ -74,7 +74,7 @@ def sign(row: Denied) -> tuple[str, Tone]:
 LISTING = Listing(
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
-    kinds=("LimitRange", "ResourceQuota", *KINDS, "Event"),
+    kinds=("LimitRange", "ResourceQuota", *ASKED, "Event"),
     needs=denied_needs,
     columns=_columns,
     rows=_rows,
