@@ -59,9 +59,10 @@ class OverviewPage(Page):
         for space in source.namespaces or ("",):
             source.fill(overview_needs(space))
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
-            complete(source, subjects_of(source.store, space), needs, scope=space, listed=True)
             states = PodStates(source.store, now)
             sums = self._sums(source, space, Adding(server), states, tally)
+            # Only now: of pods that are read page by page none stays.
+            complete(source, subjects_of(source.store, space), needs, scope=space, listed=True)
             result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
