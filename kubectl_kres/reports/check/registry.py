@@ -31,6 +31,7 @@ _MODULES = (
     "conflicts.quota_too_small",
     "conflicts.quota_of_runs",
     "conflicts.unknown_names",
+    "conflicts.optional_values",
     "conflicts.empty_scope",
     "conflicts.pools_overlap",
     "conflicts.selects_nothing",
