@@ -210,32 +210,20 @@ def quota(
 
 def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[Denied]]:
     """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them admitted."""
-    from kubectl_kres.api.asking import ask_of, complete
-    from kubectl_kres.model.kinds import BY_KIND
-    from kubectl_kres.model.meta import ObjectRef
+    from kubectl_kres.api.asking import ask_of, fill_all
     from kubectl_kres.render.quota import fit as render
-    from kubectl_kres.reports.common.subject import Subject
     from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota import denied as denying
     from kubectl_kres.store.coverage import Need
-    from kubectl_kres.store.store import Store
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))
-    for kind in denying.KINDS:
+    for kind in denying.ASKED:
         _list(reading, Need(kind, space))
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, ask = reading.store, ask_of(reading.store, "")
-    chosen = [
-        ObjectRef(kind, item.metadata.name, item.metadata.namespace)
-        for kind in denying.KINDS
-        for item in store.all(kind, space or None)
-        if denying.stands_alone(item)
-    ]
-    waiting = [ref for ref, _ in denying.waiting_objects(store, space)]
-    subjects = [Subject(ref, BY_KIND[ref.kind]) for ref in (*chosen, *waiting)]
-    for subject in subjects[len(chosen) :]:
-        complete(reading, Store(store.origin), subject, needs)
+    subjects = tuple(denying.subjects_of(store, space))
+    fill_all(reading, lambda: (need for subject in subjects for need in needs(store, subject)))
     denials = (denying.denied(store, subject, ask) for subject in subjects)
     return [
         Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width))

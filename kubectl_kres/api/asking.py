@@ -107,6 +107,14 @@ def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> N
         lay(over, reading.store)
 
 
+def fill_all(reading: Reading, wants: Callable[[], Iterable[Need]]) -> None:
+    """Reads all that is wanted, which may be more once it is read."""
+    tried: set[Need] = set()
+    while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
+        tried.update(new)
+        reading.fill(new)
+
+
 def lay(over: Store, store: Store) -> None:
     """Puts the passed policies over those that were read."""
     for kind in over.kinds():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from kubectl_kres.api.asking import AnswerScope, ask_of, asked
+from kubectl_kres.api.asking import AnswerScope, ask_of, asked, fill_all
 from kubectl_kres.api.clusters import Cluster
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.finding import CheckFinding
@@ -13,7 +13,6 @@ from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
 from kubectl_kres.reports.check.scene import Scene
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin
 
 
@@ -22,10 +21,7 @@ def found_in(
 ) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``ask_of`` raises, and Unreachable and the like."""
     reading = cluster.reading()
-    tried: set[Need] = set()
-    while new := [need for need in dict.fromkeys(scene_needs(reading.store, namespace)) if need not in tried]:
-        tried.update(new)
-        reading.fill(new)
+    fill_all(reading, lambda: scene_needs(reading.store, namespace))
     scenes = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
     return worst_first(check_finding for scene in scenes for check_finding in check(scene, codes)), reading.store.origin
 

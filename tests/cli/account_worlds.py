@@ -42,6 +42,7 @@ class World:
     """``objects`` of one namespace and of the cluster; ``workloads``: kind and name of what is asked about."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.random = random.Random(seed)
         self.objects: list[Raw] = []
         self.workloads: list[tuple[str, str]] = []

@@ -26,15 +26,14 @@ from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.overview import lines as render
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview.overview import Overview, overview, overview_needs
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
-from kubectl_kres.reports.quota.denied import needs_of_systems, waiting_objects
+from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -60,10 +59,10 @@ class OverviewPage(Page):
         for space in source.namespaces or ("",):
             source.fill(overview_needs(space))
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
-            waiting = [Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(source.store, space)]
-            complete(source, waiting, needs, scope=space, listed=True)
             states = PodStates(source.store, now)
             sums = self._sums(source, space, Adding(server), states, tally)
+            # Only now: of pods that are read page by page none stays.
+            complete(source, subjects_of(source.store, space), needs, scope=space, listed=True)
             result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":

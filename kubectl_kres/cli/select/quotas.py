@@ -169,7 +169,7 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
-        for kind in denied.KINDS
+        for kind in denied.ASKED
         for item in source.store.all(kind, space or None)
         if denied.stands_alone(item) and labels(item.metadata.labels or {})
     ]
@@ -178,5 +178,5 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
     runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
     complete(source, runs, needs, scope=scope, listed=True)
     subjects += runs
-    order = tuple(dict.fromkeys((*denied.KINDS, *(run.ref.kind for run in runs))))
+    order = tuple(dict.fromkeys((*denied.ASKED, *(run.ref.kind for run in runs))))
     return tuple(sorted(subjects, key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind))))

@@ -223,7 +223,9 @@ def _goes_on(denied: Denied) -> Iterator[tuple[str, str]]:
         last = f", last {fact.time}" if fact.time else ""
         yield "seen", f"{fact.reason}{times} of {fact.source.ref}{last}"
     if not denied.seen:
-        yield "seen", "no failed try is on record; the next one would be refused"
+        fits = denied.verdict.fits
+        what = f"{fits} of them fit{'s' * (fits == 1)}, the others would" if fits else "the next one would"
+        yield "seen", f"no failed try is on record; {what} be refused"
 
 
 def _labelled(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
@@ -239,12 +241,18 @@ def _refused(denied: Denied) -> tuple[str, Tone, str]:
         # Refused before, and not any more: the controller tries again by itself.
         word, tone = "waiting", "warn"
     if have is None:
-        missing = "its pod missing"
+        missing = "its pod missing" if denied.tekton is not None else f"{pods_of_jobs(denied)} missing"
     elif have.missing:
         missing = f"{have.missing} of {have.wanted} pods missing"
     else:
         missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
     return word, tone, f"{missing}{'' if denied.seen else partly(denied.verdict.message, denied.unseen)}"
+
+
+def pods_of_jobs(denied: Denied) -> str:
+    """How many pods a CronJob lacks, of its next Job or of all that it comes to keep."""
+    missing = denied.verdict.missing
+    return f"{missing} pod{'s' * (missing != 1)} of its Jobs"
 
 
 def denied_count(refused: int, asked: int) -> str:

@@ -142,6 +142,8 @@ def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:
     if use.wanted is not None:
         says = f"says {use.wanted}" if use.wanted else "no longer names it"
         yield "warn", f"spec.hard {says}; the quota controller has not taken that over yet"
+    if use.optional:
+        yield "quiet", "a pod that states no such value costs nothing here, unless a LimitRange gives it one"
     if use.unread:
         yield "warn", f"not recounted: the {use.unread} were not read"
     if use.drift is not None:

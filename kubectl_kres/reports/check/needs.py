@@ -8,18 +8,18 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.reports.capsule.common.needs import pools_needs
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.quota.denied import KINDS, denied_needs
+from kubectl_kres.reports.quota.denied import ASKED, denied_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: Workloads that are judged; those of other kinds make them, or are made by them.
-WORKLOADS = (*KINDS, "CronJob")
+WORKLOADS = ASKED
 
 
 def check_needs(namespace: str) -> tuple[Need, ...]:
     """The reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
     beside = (Need(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
-    return (*denied_needs(namespace), Need("CronJob", namespace), *beside)
+    return (*denied_needs(namespace), *beside)
 
 
 def lacking(store: Store, needs: Iterable[Need]) -> tuple[Unseen, ...]:

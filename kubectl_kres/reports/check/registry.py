@@ -35,6 +35,7 @@ _MODULES = (
     "conflicts.pools_overlap",
     "conflicts.selects_nothing",
     "conflicts.nothing_claimed",
+    "conflicts.optional_values",
     "state.drift",
     "state.over_hard",
     "state.not_enforced",

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system_parts import Severity
 from kubectl_kres.reports.namespace.effective_limits import merged
 from kubectl_kres.reports.overview.area import (
@@ -27,7 +26,7 @@ from kubectl_kres.reports.pod.events import refused_since
 from kubectl_kres.reports.pod.verdict import word_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, stands_alone, waiting_objects
+from kubectl_kres.reports.quota.denied import Denied, denied, subjects_of
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
 from kubectl_kres.reports.remedies.commands import asking, commands, keeper
 from kubectl_kres.reports.remedies.words import listed, sentence
@@ -149,16 +148,9 @@ def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
 
 def refused(store: Store, namespace: str, ask: Ask) -> Iterator[Denied | None]:
     """Every workload that is looked at, one after the other: its refusal, or None where its pods are not refused."""
-    refs = [
-        ObjectRef(kind, item.metadata.name, item.metadata.namespace)
-        for kind in KINDS
-        for item in store.all(kind, namespace or None)
-        if stands_alone(item)
-    ]
-    refs += [ref for ref, _ in waiting_objects(store, namespace)]
-    for ref in refs:
+    for subject in tuple(subjects_of(store, namespace)):
         try:
-            yield denied(store, Subject(ref, BY_KIND[ref.kind]), ask)
+            yield denied(store, subject, ask)
         except KresError:
             # It went meanwhile, or holds what is no quantity: its own answer says so.
             yield None
@@ -180,7 +172,8 @@ def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
 
 
 def _refusal(denied: Denied) -> Problem:
-    missing, wanted = (denied.replicas.missing, denied.replicas.wanted) if denied.replicas is not None else (1, 1)
+    pods, verdict = denied.replicas, denied.verdict
+    missing, wanted = (pods.missing, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
     word = word_of(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.model.pod import DetailedTemplate, Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, waits_for_node
 from kubectl_kres.reports.common.owned import controller, owned_by, selector_text, sole_replica_set
-from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
+from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, raw_template, template_of
 from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
@@ -259,20 +261,20 @@ def _needs_of_pods(
 ) -> Iterator[Need]:
     """What is made for pods of the template, or of older ones, and the pods themselves."""
     space, kind = subject.ref.namespace, subject.ref.kind
-    going = isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored)
+    going = isinstance(stored, Workload) and not is_settled(kind, stored)
     old = _old_specs(store, kind, stored) if going and isinstance(stored, Workload) else ()
     specs = [it for it in (spec, *old) if it is not None and makes_objects(it)]
     if specs:
         for made in specs:
             yield from _object_needs(store, space, made, hard, pod=pod)
-        if isinstance(stored, Workload) and subject.raw is None and not is_settled(kind, stored):
+        if isinstance(stored, Workload) and not is_settled(kind, stored):
             yield _pods_of(kind, stored)
             # By these it is known whose pods they are.
             if kind == "Deployment":
                 yield _revisions_of(kind, stored)
             elif kind == "CronJob":
                 yield Need("Job", space)
-    elif kind in _REPLACED and isinstance(stored, Workload) and subject.raw is None and pod_names(hard):
+    elif kind in _REPLACED and isinstance(stored, Workload) and pod_names(hard):
         # What an old pod gives back tells where a rollout ends; a Deployment's ReplicaSets tell it, too.
         yield from [_pods_of(kind, stored)] if _replaces(store, kind, stored) else ()
 
@@ -387,8 +389,15 @@ def _spec(value: Any) -> PodSpec | None:
 
 
 def _spec_of_raw(subject: Subject) -> PodSpec | None:
+    """As that of a stored template, which says more than that of a pod."""
     pod = manifest_pod(subject)
-    return pod.spec if pod is not None else None
+    if pod is None or subject.raw is None:
+        return None
+    try:
+        raw = subject.raw if subject.ref.kind == "Pod" else raw_template(subject.raw)[1]
+        return decoded(raw, DetailedTemplate).spec
+    except (msgspec.ValidationError, UsageError):
+        return pod.spec
 
 
 def revision_name(pod: Pod, kind: str, owner: str) -> str:

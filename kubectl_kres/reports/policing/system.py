@@ -179,8 +179,9 @@ def _decides(store: Store, namespace: str, pod: Pod) -> bool:
 
 def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
     """Whether the pod's service account may refuse it: one that is there does so for secrets that it does not list."""
-    name = getattr(pod.spec, "service_account_name", "") or "default"
-    account = store.get("ServiceAccount", name, namespace)
+    # The pod of a file does not say the name here: then it is looked at in the object as sent.
+    name = getattr(pod.spec, "service_account_name", None)
+    account = store.get("ServiceAccount", name or "default", namespace) if name is not None else None
     if account is not None:
         return ENFORCE in (account.metadata.annotations or {}) or MIRROR in (pod.metadata.annotations or {})
     return any(need.namespace in {"", namespace} for need in store.asked("ServiceAccount"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
@@ -15,11 +16,14 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: Kinds that keep a number of pods, so that a pod of theirs can be missing.
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
+#: All kinds that are asked; those of a CronJob are about the Jobs to come.
+ASKED = (*KINDS, "CronJob")
 #: What says that a pod was refused; other events and conditions are about pods that exist.
 _REFUSED = {"FailedCreate"}
 
@@ -27,7 +31,7 @@ _REFUSED = {"FailedCreate"}
 class Denied(Record, frozen=True):
     """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` get it admitted.
 
-    ``replicas`` absent: a TaskRun, of which ``tekton`` says what it waits for. ``seen``: what the cluster says of
+    ``replicas`` absent: a CronJob, or a TaskRun, of which ``tekton`` says more. ``seen``: what the cluster says of
     earlier tries; none: nobody has tried yet, or the events have expired.
     """
 
@@ -45,7 +49,7 @@ class Denied(Record, frozen=True):
 def denied_needs(namespace: str) -> tuple[Need, ...]:
     """The reads for all workloads of a namespace; of pods there are none. Claims are those of StatefulSets."""
     policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
-    workloads = tuple(Need(kind, namespace) for kind in KINDS)
+    workloads = tuple(Need(kind, namespace) for kind in ASKED)
     events = Need("Event", namespace, field_selector="type=Warning", required=False)
     runs = tuple(Need(kind, namespace, required=False) for system in systems() for kind in system.waiting)
     claims = Need("PersistentVolumeClaim", namespace, required=False)
@@ -74,6 +78,15 @@ def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, M
                     yield ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata
 
 
+def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
+    """Return all that is asked about: workloads by kind, then the objects of systems. ``namespace`` empty: all."""
+    for kind in ASKED:
+        for item in store.all(kind, namespace or None):
+            if stands_alone(item):
+                yield Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
+    yield from (Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(store, namespace))
+
+
 def stands_alone(workload: Workload) -> bool:
     """Whether no workload that is asked itself makes this one."""
     return controller(workload)[0] not in KINDS
@@ -88,11 +101,16 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     if not isinstance(workload, Workload):
         return None
     replicas = pods_of(store, subject.ref.kind, workload)
-    if replicas is None or not (replicas.failing or replicas.missing):
+    if replicas is None and subject.ref.kind != "CronJob":
+        return None
+    if replicas is not None and not (replicas.failing or replicas.missing):
         return None
     explanation = explain(store, subject, ask)
+    if replicas is None:
+        return _denied(explanation, None, ()) if is_negative(explanation.verdict) else None
     seen = tuple(fact for fact in explanation.facts if fact.reason in _REFUSED)
-    if not (replicas.failing or seen) and explanation.verdict.allowed is True:
+    verdict = explanation.verdict
+    if not (replicas.failing or seen) and verdict.allowed is True and not is_negative(verdict):
         return None
     return _denied(explanation, replicas, seen)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import cast
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.quota import quota_object
@@ -24,6 +26,7 @@ from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.quota.counted import CountedObjects, counting_needs, every, objects_of, owner_of, unreadable
+from kubectl_kres.reports.quota.optional_values import optional_names
 from kubectl_kres.reports.quota.usage_tree import UsageNode, with_shares, workload_nodes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -40,7 +43,8 @@ class Use(Record, frozen=True):
     percent: ``used`` of ``hard`` in whole hundredths, rounded down; of a ``hard`` of zero 10000, absent if nothing is
     used. wanted: ``spec.hard`` where it is not what is enforced, empty if it no longer names the resource. counted:
     what a recount found. unread:
-    the kind that a recount would need and that was not read.
+    the kind that a recount would need and that was not read. optional: a pod that states no value costs nothing here,
+    unless a LimitRange gives one.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Use(Record, frozen=True):
     counted: str | None = None
     drift: Drift | None = None
     unread: str = ""
+    optional: bool = False
 
     @property
     def over(self) -> bool:
@@ -128,7 +133,8 @@ def _report(
     if by == VALUE:
         reads = (*reads, Need("LimitRange", meta.namespace))
     unseen = tuple(unread(store, reads))
-    uses = _uses(quota, hard)
+    optional = frozenset(optional_names({**hard, **(quota.status.hard or {})}, store.all("LimitRange", meta.namespace)))
+    uses = tuple(structs.replace(use, optional=True) if use.name in optional else use for use in _uses(quota, hard))
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
         _recounted(uses, quota, objects, ask, extended_of(store), told=not supposed) if recounted else uses,
@@ -200,6 +206,7 @@ def _recounted(
             str(quantities[use.name]) if use.name in quantities else None,
             None if use.name in missing else drifts.get(use.name),
             missing.get(use.name, ""),
+            use.optional,
         )
         for use in uses
     )

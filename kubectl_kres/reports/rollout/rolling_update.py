@@ -56,9 +56,14 @@ class RolloutEnd(Record, frozen=True):
         return self.updated >= self.of
 
 
-def under_way(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutEnd | None:
-    """Where the rollout ends that is under way; None if none is, or if it rests on purpose."""
-    owner = analysis.start.owner
+def under_way(
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas, applied: Workload | None = None
+) -> RolloutEnd | None:
+    """Where the rollout ends that is under way; None if none is, or if it rests on purpose.
+
+    ``applied``: the workload with what a file of the same pods says of it.
+    """
+    owner = analysis.start.owner or applied
     if owner is None or owner.spec.paused or not pods.old or not pods.missing:
         return None
     return _Rollout(store, subject, owner, analysis, pods).end(restart=False)

@@ -16,7 +16,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.owned import controller, owned_by
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of_one_job, replicas_of
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod.events import blocked_by
@@ -30,11 +30,13 @@ def needed_of(
 ) -> Needed:
     """``pods``: of a workload that exists and keeps a number of them. ``seen``: what the cluster says of it."""
     missing = _missing(store, subject, analysis, pods)
-    end = None
+    end = applied = None
+    if subject.raw is not None and pods is None and missing:
+        applied, pods = applied_to_stored(store, subject)
     if pods is not None and missing and _may_end(analysis, pods):
         from kubectl_kres.reports.rollout.rolling_update import under_way
 
-        end = under_way(store, subject, analysis, pods)
+        end = under_way(store, subject, analysis, pods, applied)
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return Needed(missing, comes=comes)
@@ -44,12 +46,12 @@ def needed_of(
         jobs = _jobs(analysis)
         if jobs is not None:
             return Needed(missing * jobs.missing, missing * (jobs.fits or 0))
-    if subject.raw is not None or analysis.start.owner is None:
-        return Needed(missing, _fits(analysis))
-    newest = newest_pod(store, subject, analysis)
-    blocked = blocked_by(seen, newest, claims=analysis.claims is not None)
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
     fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
+    if subject.raw is not None or analysis.start.owner is None:
+        return Needed(missing, None if comes else fits, comes=comes)
+    newest = newest_pod(store, subject, analysis)
+    blocked = blocked_by(seen, newest, claims=analysis.claims is not None)
     return Needed(missing, None if comes else fits, blocked, comes=comes)
 
 
@@ -139,16 +141,22 @@ def _is_of(store: Store, sets: Collection[str], fact: Fact) -> bool:
 _POD_NAME = re.compile(r'pods? "([^"]+)"')
 
 
-def _beside_stored(store: Store, subject: Subject, workload: Workload) -> int:
-    """What a file adds to a workload that exists: nothing but a larger number, where its pods stay as they are."""
+def applied_to_stored(store: Store, subject: Subject) -> tuple[Workload | None, Replicas | None]:
+    """The stored workload with what a file of the same pods says else, and its pods then; None: it is another one.
+
+    A number that the file does not state stays.
+    """
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if not isinstance(stored, Workload) or not _same_pods(stored, workload, subject):
-        return 1
+    workload = manifest_workload(subject)
+    if not isinstance(stored, Workload) or workload is None or not _same_pods(stored, workload, subject):
+        return None, None
+    replicas = stored.spec.replicas if workload.spec.replicas is None else workload.spec.replicas
+    spec = structs.replace(workload.spec, template=stored.spec.template, replicas=replicas)
+    applied = structs.replace(stored, spec=spec)
     try:
-        replicas = replicas_of(subject.ref.kind, structs.replace(workload, status=stored.status))
+        return applied, pods_of(store, subject.ref.kind, applied)
     except UsageError:
-        return 1
-    return replicas.missing if replicas is not None else 1
+        return None, None
 
 
 def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
@@ -213,7 +221,9 @@ def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
     from kubectl_kres.reports.pod import preflight
 
     if preflight.exists(store, subject):
-        return _beside_stored(store, subject, workload)
+        # Nothing but a larger number is added, where pods stay as they are.
+        replicas = applied_to_stored(store, subject)[1]
+        return replicas.missing if replicas is not None else 1
     try:
         replicas = replicas_of(subject.ref.kind, workload)
     except UsageError:

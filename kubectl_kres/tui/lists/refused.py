@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.quota.fit import refusal_detail
+from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.overview.areas import refused
-from kubectl_kres.reports.quota.denied import KINDS, Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -29,12 +29,12 @@ def _rows(session: Session, namespace: str) -> ListRows:
 def _missing(row: Denied) -> str:
     pods = row.replicas
     if pods is None:
-        return "its pod"
+        return "its pod" if row.tekton is not None else pods_of_jobs(row)
     return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
 
 
 def _fewest(row: Denied) -> int:
-    return -row.replicas.missing if row.replicas is not None else -1
+    return -row.replicas.missing if row.replicas is not None else -row.verdict.missing
 
 
 def _by(row: Denied) -> str:
@@ -65,7 +65,7 @@ def sign(row: Denied) -> tuple[str, Tone]:
 LISTING = Listing(
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
-    kinds=("LimitRange", "ResourceQuota", *KINDS, *(kind for system in systems() for kind in system.waiting), "Event"),
+    kinds=("LimitRange", "ResourceQuota", *ASKED, *(kind for system in systems() for kind in system.waiting), "Event"),
     needs=denied_needs,
     also=lambda session, namespace: needs_of_systems(session.store, namespace),
     columns=_columns,

@@ -15,7 +15,7 @@ from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, Overv
 from kubectl_kres.reports.overview.areas import MOST, refused, refused_area
 from kubectl_kres.reports.overview.overview import area_needs, makers, without_problems, worst_first
 from kubectl_kres.reports.overview.running import running_area
-from kubectl_kres.reports.quota.denied import KINDS, Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.quotas import quota_row
@@ -48,8 +48,6 @@ class Areas:
         self._held: dict[str, tuple[Stamp, Made]] = {}
         self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
         self._refused = OverviewArea("refused", "Deployment", state="unread")
-        #: What waits or fails though nothing refuses it, as of the last look.
-        self._running: tuple[OverviewArea, ...] = ()
         self._found: list[Denied | None] = []
         self._work: Iterator[Denied | None] | None = None
         self._looked: Stamp = ()
@@ -173,7 +171,7 @@ class Areas:
 
     def _is_stale(self) -> bool:
         """Whether pods, or what makes them, are not as they were looked at last."""
-        session, kinds = self._session, (*KINDS, "Pod")
+        session, kinds = self._session, (*ASKED, "Pod")
         known = session.store.covered(Need("Pod", session.namespace)).known
         unread = any(session.store.covered(need).state == "unread" for need in self._late() if need.required)
         return known and not unread and self._stamp(kinds) != self._fared
@@ -183,7 +181,7 @@ class Areas:
         if self._look is None:
             if not self._is_stale() or perf_counter() < self._fared_until:
                 return False
-            self._fared, self._look = self._stamp((*KINDS, "Pod")), self._looked_at()
+            self._fared, self._look = self._stamp((*ASKED, "Pod")), self._looked_at()
         before, began = self._running, perf_counter()
         while self._look is not None and perf_counter() < end:
             if next(self._look, self) is self:
