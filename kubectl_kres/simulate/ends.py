@@ -229,7 +229,7 @@ class StateReader:
             yield Refused("Pod", name or f"{key[1]}-*", answers, key)
             return
         # The pod is taken; a claim without which it never starts is not.
-        for kind, refusal in self.tables.object_refusals(template, world, policies):
+        for kind, refusal in self.tables.object_refusals(template, policies):
             answer = StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
             yield Refused(kind, name or f"{key[1]}-*", (answer,), key)
             return

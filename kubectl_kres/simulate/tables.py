@@ -288,7 +288,7 @@ class Tables:
             return ()
         return cost
 
-    def object_refusals(self, template: int, world: World, policies: Policies) -> Iterator[tuple[str, Refusal]]:
+    def object_refusals(self, template: int, policies: Policies) -> Iterator[tuple[str, Refusal]]:
         """What refuses the claims that are made for a pod of a template, each with the kind of the claim."""
         for variant in self._variants(template):
             with suppress(Unparsable):

@@ -44,7 +44,10 @@ JOB = """
 apiVersion: batch/v1
 kind: Job
 metadata: {name: web, namespace: ns}
-spec: {parallelism: 3, completions: 9, template: {spec: {restartPolicy: Never, containers: [{name: c, image: img}], CLAIM}}}
+spec:
+  parallelism: 3
+  completions: 9
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: img}], CLAIM}}
 """
 
 
