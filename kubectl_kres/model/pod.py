@@ -199,7 +199,7 @@ class PodStatus(Base, frozen=True):
     """The parts of a pod's status that change an answer or explain one.
 
     conditions: those of scheduling, readiness and resizing that say that something is under way or amiss. All others
-    would be a fifth of what is kept of a pod.
+    would be a fifth of what is kept of a pod. nominated_node_name: the node that the scheduler means it for.
     """
 
     phase: str = ""
@@ -211,6 +211,7 @@ class PodStatus(Base, frozen=True):
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resize: str = ""
     resource_claim_statuses: tuple[PodClaimStatus, ...] | None = None
+    nominated_node_name: str = ""
 
     def __post_init__(self) -> None:
         if self.conditions:

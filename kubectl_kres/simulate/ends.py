@@ -227,6 +227,12 @@ class StateReader:
         answers = _answers(self.tables.outcomes(template, world, policies, name))
         if answers:
             yield Refused("Pod", name or f"{key[1]}-*", answers, key)
+            return
+        # The pod is taken; a claim without which it never starts is not.
+        for kind, refusal in self.tables.object_refusals(template, policies):
+            answer = StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
+            yield Refused(kind, name or f"{key[1]}-*", (answer,), key)
+            return
 
     def _refused_replica(
         self, key: Key, workload: StatefulSetState, state: State, world: World, policies: Policies

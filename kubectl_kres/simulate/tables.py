@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import objects_of
+from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
 from kubectl_kres.admission.request.volume_claims import classed, create_claim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
@@ -286,6 +287,15 @@ class Tables:
         except Unparsable:
             return ()
         return cost
+
+    def object_refusals(self, template: int, policies: Policies) -> Iterator[tuple[str, Refusal]]:
+        """What refuses the claims that are made for a pod of a template, each with the kind of the claim."""
+        for variant in self._variants(template):
+            with suppress(Unparsable):
+                creations = objects_of(variant.pod(), policies, self.server)
+                for creation in creations:
+                    for refusal in refusals_of((creation,), policies, self.server):
+                        yield creation.kind, refusal
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
         """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""

@@ -29,7 +29,9 @@ _DECIDING = (
     "ResourceClaimTemplate",
 )  # fmt: skip
 #: What ``policies`` and ``admitting`` are made of.
-_LOOKED_UP = frozenset({"LimitRange", "PriorityClass", "RuntimeClass", "StorageClass"})
+_LOOKED_UP = frozenset({
+    *("LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", "ResourceClaimTemplate"),
+})  # fmt: skip
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
-from kubectl_kres.model.kinds import BOUND_PODS, is_view
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import (
     CRC,
@@ -184,9 +184,15 @@ def _items(path: str, line: _Line) -> list[Any]:
     if decoder is None:
         raise NewerSnapshot(f"{path}: the snapshot holds {line.kind} objects, which are unknown here", hint=_UPGRADE)
     try:
-        return decoder.decode(line.data).items
+        items = decoder.decode(line.data).items
     except _UNREADABLE as error:
         raise _broken(path, f"a page of {line.kind} objects cannot be read") from error
+    if items and not items[0].kind and (known := BY_KIND.get(line.kind)) is not None:
+        # Items of lists say no kind.
+        for item in items:
+            msgspec.structs.force_setattr(item, "kind", known.kind)
+            msgspec.structs.force_setattr(item, "api_version", known.api_version)
+    return items
 
 
 def _end(path: str, line: memoryview, crc: int) -> SnapshotEnd:

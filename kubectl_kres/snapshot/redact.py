@@ -77,6 +77,9 @@ def redact(item: T) -> T:
     if isinstance(item, StorageClass) and item.allow_volume_expansion is None:
         # Absent in a snapshot means that it was not asked for.
         changes["allow_volume_expansion"] = False
+    if isinstance(item, Pod) and item.status.nominated_node_name:
+        # That a node was chosen matters, not which.
+        changes["status"] = structs.replace(item.status, nominated_node_name="redacted")
     for part in _parts(type(item)):
         result = getattr(item, part)
         if isinstance(result, Struct):

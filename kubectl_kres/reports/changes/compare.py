@@ -205,7 +205,7 @@ def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximu
     stalled = any(end.behind for end in every)
     wanted = worst.wanted
     if worst.kind == "Job":
-        wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
+        wanted = worst.pods + len(worst.refused)
         wanted = worst.at_once if wanted > worst.pods else worst.pods
     return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum)
 

@@ -16,6 +16,7 @@ from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.followed import MADE, controller_of
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs, taking_needs
+from kubectl_kres.reports.common.effective_policies import EVERYWHERE
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
@@ -190,7 +191,9 @@ def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
     for end in namespace.reader.quotas(state):
         quota = stored[end.name]
         metadata = replace(quota.metadata, namespace=space)
-        yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, end.used))
+        # Simulations count none of these objects.
+        used = {name: "1" if name in EVERYWHERE and count == "0" else count for name, count in end.used.items()}
+        yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, used))
 
 
 def together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> Together:
@@ -333,9 +336,9 @@ def _reaches(
 
 
 def _wanted(end: WorkloadEnd) -> int:
-    """Of a Job only as many pods as are not there and refused are wanting."""
+    """Of a Job only as many pods as are not there and refused, or whose claims are, are wanting."""
     if end.kind == "Job":
-        return end.at_once if any(refused.kind == "Pod" for refused in end.refused) else end.pods
+        return end.at_once if end.refused else end.pods
     return end.wanted
 
 

@@ -171,11 +171,21 @@ def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
     return runtime
 
 
+#: What there is one of in every namespace, by the names that count it: ConfigMap kube-root-ca.crt, ServiceAccount default.
+#: Source: controller/certificates/rootcacertpublisher, controller/serviceaccount/serviceaccounts_controller.go.
+EVERYWHERE = {
+    **dict.fromkeys(("configmaps", "count/configmaps"), "ConfigMap kube-root-ca.crt"),
+    "count/serviceaccounts": "ServiceAccount default",
+}
+
+
 def enforced(quota: ResourceQuota, store: Store) -> ResourceQuota:
-    """A quota from a file counts as settled with nothing used; a stored one is what its status says."""
+    """A quota from a file counts as settled, with no more used than every namespace has; a stored one is what its
+    status says.
+    """
     if quota.status.hard or not quota.spec.hard or not from_file(quota, store):
         return quota
-    used = dict.fromkeys(quota.spec.hard, "0")
+    used = {name: "1" if name in EVERYWHERE else "0" for name in quota.spec.hard}
     return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
 
 
@@ -190,7 +200,9 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
         return
     path = f"ResourceQuota/{quota.metadata.name}"
     if from_file(quota, store):
-        text = f"{path} comes from a file: taken as enforced, with nothing used yet"
+        there = sorted({EVERYWHERE[name] for name in quota.spec.hard if name in EVERYWHERE})
+        beside = f" but {' and '.join(there)}, which every namespace has" if there else ""
+        text = f"{path} comes from a file: taken as enforced, with nothing used yet{beside}"
         yield Assume(path, "quota/from-file", text)
     else:
         text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"

@@ -119,8 +119,10 @@ def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
 def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
     """Its pods, of a Deployment those of the newest template where that is known; None: they were not read."""
     namespace, name = workload.metadata.namespace, workload.metadata.name
-    need = Need("Pod", namespace, label_selector=selector_text(workload.spec.selector), required=False)
-    if not store.covered(need).known and not store.covered(Need("Pod", namespace)).known:
+    # The pods of a CronJob's Jobs are read all together, by the label that they carry.
+    selectors = (selector_text(workload.spec.selector), "", *(("job-name",) if kind == "Job" else ()))
+    needs = (Need("Pod", namespace, label_selector=selector, required=False) for selector in selectors)
+    if not any(store.covered(need).known for need in needs):
         return None
     if kind != "Deployment":
         return list(owned_by(store, "Pod", namespace, (kind, name)))

@@ -39,6 +39,9 @@ def age(moment: str | None, now: str) -> float | None:
 
 
 def is_new(moment: str | None, now: str, grace: int = GRACE) -> bool:
-    """Whether a moment is no further back than ``grace`` seconds; not where that is not known."""
+    """Whether a moment is no further back than ``grace`` seconds; not where that is not known.
+
+    A moment further ahead than that comes from another clock than ``now``, and says nothing.
+    """
     seconds = age(moment, now)
-    return seconds is not None and seconds < grace
+    return seconds is not None and -grace < seconds < grace

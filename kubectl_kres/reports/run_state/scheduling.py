@@ -64,11 +64,25 @@ def without_node(pod: Pod, now: str) -> RunState:
     if is_new(since, now):
         return RunState("starting", since=since)
     scheduler = pod.spec.scheduler_name or _DEFAULT_SCHEDULER
+    if pod.status.nominated_node_name:
+        return _before_binding(pod, since)
     claims = pod.spec.resource_claims
     if claims and scheduler == _DEFAULT_SCHEDULER:
         return _without_claim(claims[0], pod.metadata.namespace, since)
     detail = f"no scheduler called {scheduler} has answered within {GRACE}s"
     return RunState("waits", "NoScheduler", since, by=scheduler, detail=detail)
+
+
+def _before_binding(pod: Pod, since: str) -> RunState:
+    """The scheduler chose a node, and says nothing while it waits for what has to be bound before the pod.
+
+    Source: scheduler/schedule_one.go bindingCycle, WaitOnPermit and PreBind (NominatedNodeNameForExpectation, 1.35).
+    """
+    node = pod.status.nominated_node_name
+    what = "ResourceClaims" if pod.spec.resource_claims else "volumes"
+    detail = f"the scheduler has chosen node {node} and waits until the pod's {what} are bound to it"
+    reason: Reason = "ResourceClaimNotAllocated" if pod.spec.resource_claims else "UnboundVolumeClaim"
+    return RunState("waits", reason, since, by=node, detail=detail)
 
 
 def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:

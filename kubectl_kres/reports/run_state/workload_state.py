@@ -30,9 +30,20 @@ def off_state(kind: str, workload: Workload) -> RunState | None:
         return with_next_step(_suspended(kind, workload), namespace)
     if kind in _COUNTING and kind != "DaemonSet" and spec.replicas == 0:
         return with_next_step(_off(workload, "ScaledToZero", "spec.replicas", "scaled to 0"), namespace)
+    if kind == "DaemonSet" and workload.status.observed_generation and not workload.status.desired_number_scheduled:
+        return _NOWHERE
     if kind == "Deployment" and spec.paused and _pause_shows(workload):
         return with_next_step(_off(workload, "Paused", "spec.paused", "paused"), namespace)
     return None
+
+
+#: A DaemonSet wants a pod on each node that its template lets in, so that none is missing where there is no such node.
+_NOWHERE = RunState(
+    "off",
+    "NoNode",
+    detail="no node is one that its nodeSelector, affinity and tolerations let in",
+    next="if it is to run: label a node so that it matches, or change nodeSelector, affinity or tolerations",
+)
 
 
 def _pause_shows(workload: Workload) -> bool:
