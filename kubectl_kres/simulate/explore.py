@@ -9,14 +9,20 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.simulate.change import Delete, Settle, Step
+from kubectl_kres.simulate.demand import Demand
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
-from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadState, pods_of, shapes_of, wanted_of
+from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadState
 
 #: States that are looked at before orders are only drawn, and how many are drawn then.
 MOST_STATES, MOST_DRAWN, LEAST_DRAWN = 10_000, 100, 8
 #: States with one way on, for each step and each workload, that are gone through beside those.
 _STRAIGHT = 8
+#: Ways on over all states, for each one that may be looked at, and of one state: where more race for room, their orders
+#: are too many for a search.
+_WAYS, _MOST_WAYS = 5, 24
+#: Workloads and steps of all the orders that are drawn.
+_MOST_OF_ALL = 20_000
 #: The same where the controllers may act between two steps.
 MOST_BETWEEN = 6_000
 
@@ -42,7 +48,7 @@ class Explorer:
         self.requests, self.controllers, self.steps, self.most = requests, controllers, steps, most
         self.tables = requests.tables
         self._limits_of: dict[int, tuple[int | None, ...]] = {}
-        self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
+        self.demand = Demand(controllers)
         self._numbers: dict[Any, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
         #: The first workloads that were looked at, by how many they are.
@@ -53,14 +59,24 @@ class Explorer:
 
         ``drawn``: where there are too many states some orders are drawn.
         """
-        usual, complete = self._reached(starts, self.most, between=False)
+        sent = [self._after_steps(state) for state in starts]
+        usual, complete = self._reached(sent, self.most, between=False)
         if drawn and not complete:
-            usual = self._distinct([*usual, *self._drawn(starts)])
+            usual = self._distinct([*usual, *self._drawn(sent)])
         if not between:
             return Ends(tuple(usual), len(usual), complete)
         rare, all_of_them = self._reached(starts, MOST_BETWEEN, between=True)
         states = self._distinct([*usual, *rare])
         return Ends(tuple(states), len(usual), complete and all_of_them)
+
+    def _after_steps(self, state: State) -> State:
+        """The state after all steps that have one answer each, up to where controllers act."""
+        while not self._acts(state):
+            following = self._next(state, between=False)
+            if len(following) != 1:
+                break
+            state = following[0].compacted()
+        return state
 
     def _distinct(self, states: Iterable[State]) -> list[State]:
         result: dict[Any, State] = {}
@@ -72,19 +88,20 @@ class Explorer:
         seen: set[Any] = set()
         ends: list[State] = []
         stack = list(reversed(starts))
-        #: States that have one way on: as many as there are steps and workloads are no search.
+        room = _WAYS * most
         straight = most + _STRAIGHT * (len(self.steps) + max((len(state.workloads) for state in starts), default=0))
         while stack:
             state = stack.pop()
             following = self._next(state, between=between)
             while len(following) == 1 and straight > 0:
                 straight -= 1
-                (state,) = following
+                state = following[0].compacted()
                 following = self._next(state, between=between)
             mark = self._mark(state)
             if mark in seen:
                 continue
-            if len(seen) >= most:
+            room -= len(following)
+            if len(seen) >= most or room < 0 or len(following) > _MOST_WAYS:
                 return ends, False
             seen.add(mark)
             if following:
@@ -111,7 +128,8 @@ class Explorer:
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""
         limits = self._limits(state)
-        deletions = self.controllers.deletions(state)
+        movable = self.demand.movable(state)
+        deletions = self.controllers.deletions(state, movable)
         if deletions:
             return list(deletions)
         pending = self.steps[state.step] if state.step < len(self.steps) else None
@@ -120,7 +138,7 @@ class Explorer:
                 return [state._replace(limits=limits)]
             if pending is not None and not isinstance(pending, Settle):
                 return list(self.requests.sent(state, pending))
-        moves = list(self._moves(state, one_by_one=pending is None or isinstance(pending, Settle)))
+        moves = list(self._moves(state, movable, one_by_one=pending is None or isinstance(pending, Settle)))
         if between and limits != state.limits:
             moves.append(state._replace(limits=limits))
         if isinstance(pending, Settle) and (between or not moves):
@@ -142,13 +160,13 @@ class Explorer:
             self._limits_of[state.world] = tuple(limits)
         return self._limits_of[state.world]
 
-    def _moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
+    def _moves(self, state: State, active: Sequence[int], *, one_by_one: bool) -> Iterator[State]:
         """The controllers' moves; of workloads that no other one can hinder, one goes after the other."""
-        active = self.controllers.active(state)
         if one_by_one:
-            contended = self._contended(state, active)
+            contended = self.demand.contended(state)
             for place in active:
-                if not contended & self._demand(state, state.workloads[place][1])[1]:
+                workload = state.workloads[place][1]
+                if self._goes_alone(workload) or not contended & self.demand.measures(state, workload):
                     moves = list(self.controllers.moves(state, place, alone=True))
                     if moves:
                         yield from moves
@@ -156,68 +174,41 @@ class Explorer:
         for place in active:
             yield from self.controllers.moves(state, place, alone=one_by_one and len(active) == 1)
 
-    def _contended(self, state: State, active: Sequence[int]) -> set[int]:
-        """The measures that do not have room for all that can still be asked of them."""
-        asked = list(state.used)
-        for place in active:
-            for number, amount in self._demand(state, state.workloads[place][1])[0].items():
-                asked[number] += amount
-        return {number for number, limit in enumerate(state.limits) if limit is not None and asked[number] > limit}
-
-    def _demand(self, state: State, workload: WorkloadState) -> tuple[dict[int, int], frozenset[int]]:
-        """What a workload can still ask for, and the measures that it counts for."""
-        key = (self.tables.worlds[state.world].deciding, workload)
-        if key not in self._known:
-            self._known[key] = self._growth(state, workload), self._measures(state, workload)
-        return self._known[key]
-
-    def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
-        """The most that a workload can still ask for."""
-        most = wanted_of(workload) + getattr(workload, "surge", 0)
-        more = most if isinstance(workload, DeploymentState) else max(0, most - pods_of(workload))
-        grown: dict[int, int] = {}
-        world = self.tables.worlds[state.world]
-        for template in self._templates(workload):
-            for shape in self.tables.options(template, world):
-                for number, amount in self.tables.shapes[shape].cost:
-                    grown[number] = max(grown.get(number, 0), amount * more)
-        return self._with_objects(state, workload, grown)
-
-    def _with_objects(self, state: State, workload: WorkloadState, grown: dict[int, int]) -> dict[int, int]:
-        costs = [(self.tables.set_cost(), 1)] if isinstance(workload, DeploymentState) else []
-        claims = getattr(workload, "claims", ())
-        if claims:
-            world = self.tables.worlds[state.world]
-            raw = world.objects.get(("StatefulSet", getattr(workload, "name", "")), {})
-            result = (self.tables.claim_cost(raw, claim, world) for claim in claims)
-            costs += [(cost, wanted_of(workload)) for cost in result if cost is not None]
-        for cost, times in costs:
-            for number, amount in cost:
-                grown[number] = grown.get(number, 0) + amount * times
-        return grown
-
-    def _measures(self, state: State, workload: WorkloadState) -> frozenset[int]:
-        """The measures that a workload's pods and claims count for."""
-        world = self.tables.worlds[state.world]
-        shapes = {shape for shape, _ in shapes_of(workload)}
-        for template in self._templates(workload):
-            shapes.update(self.tables.options(template, world))
-        counted = {number for shape in shapes for number, _ in self.tables.shapes[shape].cost}
-        return frozenset(counted | set(self._with_objects(state, workload, {})))
-
-    def _templates(self, workload: WorkloadState) -> set[int]:
-        templates = {item.template for item in getattr(workload, "sets", ())}
-        current = getattr(workload, "current", None)
-        return {workload.template, *templates, *(() if current is None else (current,))}
+    def _goes_alone(self, workload: WorkloadState) -> bool:
+        """Whether the next move is the first set of a Deployment, and no quota counts sets: it hinders nobody."""
+        return isinstance(workload, DeploymentState) and not workload.sets and not self.tables.set_cost()
 
     def _drawn(self, starts: Sequence[State]) -> Iterator[State]:
-        """Rests after orders that were drawn by lot, the same ones each time."""
+        """Rests after some orders, the same ones each time: the first comes first, the last does, then by lot."""
         lot = Random(0)  # noqa: S311 - no secret
-        for number in range(min(MOST_DRAWN, max(LEAST_DRAWN, self.most // 100))):
-            state = starts[number % len(starts)]
-            while True:
+        often = _MOST_OF_ALL // max(1, *(len(state.workloads) + len(self.steps) for state in starts))
+        for number in range(max(LEAST_DRAWN, min(MOST_DRAWN, self.most // 100, often))):
+            yield self._in_one_order(starts[number % len(starts)], number, lot)
+
+    def _in_one_order(self, state: State, number: int, lot: Random) -> State:
+        """The rest that one order leads to. Only the moves of the workload whose turn it is are looked for."""
+        queue = self._queue(state, number)
+        while True:
+            if queue:
+                at = len(queue) - 1 if number < 2 else lot.randrange(len(queue))
+                place = queue[at]
+                following = list(self.controllers.fewer(state, place)) or list(self.controllers.moves(state, place))
+                if not following:
+                    queue[at] = queue[-1]
+                    queue.pop()
+                    continue
+            else:
                 following = self._next(state, between=False)
                 if not following:
-                    yield state
-                    break
-                state = lot.choice(following)
+                    return state
+            state = lot.choice(following).compacted()
+            queue = queue or self._queue(state, number)
+
+    def _queue(self, state: State, number: int) -> list[int]:
+        """The workloads whose controllers can act, those at the end that come first."""
+        return self.demand.movable(state)[:: -1 if number == 0 else 1] if self._acts(state) else []
+
+    def _acts(self, state: State) -> bool:
+        """Whether it is the controllers' turn: every step up to the next wait was carried out, and quotas are seen."""
+        waits = state.step >= len(self.steps) or isinstance(self.steps[state.step], Settle)
+        return waits and self._limits(state) == state.limits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from kubectl_kres.simulate.claims_kept import deletes_claims, without_claims
@@ -74,6 +74,11 @@ class State(NamedTuple):
             used[number] += amount * times
         return State(self.world, self.step, tuple(used), *self[3:])
 
+    def compacted(self) -> State:
+        """The same state; where many workloads have changed, those that follow have them in common."""
+        workloads = self.workloads.compacted()
+        return self if workloads is self.workloads else self._replace(workloads=workloads)
+
     def having(self, place: int, workload: WorkloadState) -> State:
         """The state with one workload changed."""
         return self._replace(workloads=self.workloads.having(place, workload))
@@ -103,12 +108,13 @@ class Controllers:
         if known is None:
             before = self._common.get(id(common.before))
             first = len(common.items) - 1 if before is not None else 0
-            active = [place for place in range(first, len(common.items)) if not self._idle_now(common.items[place][1])]
+            active = [place for place in range(first, len(common.items)) if not self.is_idle(common.items[place][1])]
             known = self._common[id(common)] = common, [*(before[1] if before is not None else ()), *active]
         places = sorted({*known[1], *workloads.changed})
-        return [place for place in places if not self._idle_now(workloads[place][1])]
+        return [place for place in places if not self.is_idle(workloads[place][1])]
 
-    def _idle_now(self, workload: WorkloadState) -> bool:
+    def is_idle(self, workload: WorkloadState) -> bool:
+        """Whether the controllers of a workload have nothing to do, whatever room there is."""
         outcome = self._idle.get(id(workload))
         if outcome is None:
             outcome = self._idle[id(workload)] = workload, self._is_idle(workload)
@@ -125,9 +131,9 @@ class Controllers:
                 return False
         return count(workload.pods) == workload.wanted
 
-    def deletions(self, state: State) -> tuple[State, ...]:
-        """Every way in which a controller that has too many pods deletes them; empty if none has too many."""
-        for place in self.active(state):
+    def deletions(self, state: State, places: Iterable[int]) -> tuple[State, ...]:
+        """Every way in which the first controller that has too many pods deletes them; empty if none has."""
+        for place in places:
             result = tuple(self.fewer(state, place))
             if result:
                 return result

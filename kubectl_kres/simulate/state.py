@@ -228,6 +228,10 @@ class Workloads:
         """With another workload in one place."""
         return Workloads(self.common, {**self.changed, place: (self[place][0], workload)})
 
+    def compacted(self) -> Workloads:
+        """The same, with nothing changed where many were: what follows has them in common."""
+        return Workloads(Common(self)) if len(self.changed) > _MOST_CHANGED else self
+
     def with_new(self, key: Key, workload: WorkloadState) -> Workloads:
         """With one more, at the end."""
         if len(self.changed) > _MOST_CHANGED:

@@ -1,0 +1,201 @@
+"""Which workloads want something, which of them only wait for room, and which measures lack it for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from kubectl_kres.simulate.controllers import statefulset
+from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate.moves import Controllers, State
+from kubectl_kres.simulate.state import (
+    Common,
+    Cost,
+    DeploymentState,
+    JobState,
+    ReplicaSetState,
+    StatefulSetState,
+    WorkloadState,
+    count,
+    pods_of,
+    shapes_of,
+    wanted_of,
+)
+
+#: What one of a workload's next pods costs, and the measures for which it states nothing: one of these must have room.
+Wish = frozenset[tuple[Cost, tuple[int, ...]]]
+#: Places, the newest first: one more is added without a copy of those before.
+_Places = tuple[int, Any] | None
+
+
+class Busy(NamedTuple):
+    """The active workloads of those that states have in common.
+
+    ``free``: the places of those that may do more than make pods. ``waiting``: the others, by what they wish.
+    ``asked``: the most that all of them can still ask for, by measure.
+    """
+
+    common: Common
+    free: tuple[int, ...]
+    waiting: dict[Wish, _Places]
+    asked: dict[int, int]
+
+
+class Demand:
+    """What workloads can still ask for. Of thousands that wait for the same room only one is looked at."""
+
+    def __init__(self, controllers: Controllers) -> None:
+        self.controllers, self.tables = controllers, controllers.tables
+        self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
+        self._wishes: dict[tuple[str, int], tuple[WorkloadState, Wish | None]] = {}
+        self._busy: dict[tuple[str, int], Busy] = {}
+
+    def movable(self, state: State) -> list[int]:
+        """The places of the active workloads, without those whose pods have no room now."""
+        busy, changed = self._busy_of(state), state.workloads.changed
+        places = [place for place in busy.free if place not in changed]
+        for wish, linked in busy.waiting.items():
+            if self._has_room(state, wish):
+                places += [place for place in _unlinked(linked) if place not in changed]
+        for place, (_, workload) in changed.items():
+            if not self.controllers.is_idle(workload):
+                wish = self._wish(state, workload)
+                if wish is None or self._has_room(state, wish):
+                    places.append(place)
+        return sorted(places)
+
+    def contended(self, state: State) -> set[int]:
+        """The measures that do not have room for all that can still be asked of them."""
+        asked = list(state.used)
+        for number, amount in self._busy_of(state).asked.items():
+            asked[number] += amount
+        items = state.workloads.common.items
+        for place, (_, workload) in state.workloads.changed.items():
+            self._add(asked, state, items[place][1], -1)
+            self._add(asked, state, workload, 1)
+        return {number for number, limit in enumerate(state.limits) if limit is not None and asked[number] > limit}
+
+    def measures(self, state: State, workload: WorkloadState) -> frozenset[int]:
+        """The measures that a workload counts for."""
+        return self._demand(state, workload)[1]
+
+    def _add(self, asked: list[int], state: State, workload: WorkloadState, sign: int) -> None:
+        if not self.controllers.is_idle(workload):
+            for number, amount in self._demand(state, workload)[0].items():
+                asked[number] += sign * amount
+
+    def _has_room(self, state: State, wish: Wish) -> bool:
+        return any(state.fits(cost) and all(state.limits[number] is None for number in bare) for cost, bare in wish)
+
+    def _busy_of(self, state: State) -> Busy:
+        common, deciding = state.workloads.common, self.tables.worlds[state.world].deciding
+        known = self._busy.get((deciding, id(common)))
+        if known is None:
+            before = self._busy.get((deciding, id(common.before)))
+            places = range(len(common.items))
+            if before is not None:
+                known = self._with(before, state, places[-1:])
+            else:
+                known = self._with(Busy(common, (), {}, {}), state, places)
+            self._busy[deciding, id(common)] = known
+        return known
+
+    def _with(self, before: Busy, state: State, places: Iterable[int]) -> Busy:
+        free, waiting, asked = list(before.free), dict(before.waiting), dict(before.asked)
+        common = state.workloads.common
+        for place in places:
+            workload = common.items[place][1]
+            if self.controllers.is_idle(workload):
+                continue
+            wish = self._wish(state, workload)
+            if wish is None:
+                free.append(place)
+            else:
+                waiting[wish] = place, waiting.get(wish)
+            for number, amount in self._demand(state, workload)[0].items():
+                asked[number] = asked.get(number, 0) + amount
+        return Busy(common, tuple(free), waiting, asked)
+
+    def _wish(self, state: State, workload: WorkloadState) -> Wish | None:
+        """What a workload waits for that can do nothing but make pods; None: it may do something else."""
+        world = self.tables.worlds[state.world]
+        known = self._wishes.get((world.deciding, id(workload)))
+        if known is None:
+            templates = self._lacking(workload)
+            wish = None
+            if templates is not None:
+                shapes = {shape for template in templates for shape in self.tables.options(template, world)}
+                wish = frozenset((item.cost, item.unstated) for item in map(self.tables.shapes.__getitem__, shapes))
+            known = self._wishes[world.deciding, id(workload)] = workload, wish
+        return known[1]
+
+    def _lacking(self, workload: WorkloadState) -> set[int] | None:
+        """The templates of the pods that a workload lacks; None: its controllers may do something else."""
+        match workload:
+            case DeploymentState():
+                if synced(workload, may_create=lambda: True) is not None:
+                    return None
+                sets = workload.sets
+            case ReplicaSetState():
+                sets = (workload,)
+            case StatefulSetState():
+                if workload.claims or statefulset.taken_down(workload) is not None:
+                    return None
+                return {statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing(workload)}
+            case JobState():
+                return None
+        if any(count(item.pods) > item.wanted for item in sets):
+            return None
+        return {item.template for item in sets if count(item.pods) < item.wanted}
+
+    def _demand(self, state: State, workload: WorkloadState) -> tuple[dict[int, int], frozenset[int]]:
+        """What a workload can still ask for, and the measures that it counts for."""
+        key = (self.tables.worlds[state.world].deciding, workload)
+        if key not in self._known:
+            self._known[key] = self._growth(state, workload), self._measures(state, workload)
+        return self._known[key]
+
+    def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
+        """The most that a workload can still ask for."""
+        most = wanted_of(workload) + getattr(workload, "surge", 0)
+        more = most if isinstance(workload, DeploymentState) else max(0, most - pods_of(workload))
+        grown: dict[int, int] = {}
+        world = self.tables.worlds[state.world]
+        for template in self._templates(workload):
+            for shape in self.tables.options(template, world):
+                for number, amount in self.tables.shapes[shape].cost:
+                    grown[number] = max(grown.get(number, 0), amount * more)
+        return self._with_objects(state, workload, grown)
+
+    def _with_objects(self, state: State, workload: WorkloadState, grown: dict[int, int]) -> dict[int, int]:
+        costs = [(self.tables.set_cost(), 1)] if isinstance(workload, DeploymentState) else []
+        claims = getattr(workload, "claims", ())
+        if claims:
+            world = self.tables.worlds[state.world]
+            raw = world.objects.get(("StatefulSet", getattr(workload, "name", "")), {})
+            result = (self.tables.claim_cost(raw, claim, world) for claim in claims)
+            costs += [(cost, wanted_of(workload)) for cost in result if cost is not None]
+        for cost, times in costs:
+            for number, amount in cost:
+                grown[number] = grown.get(number, 0) + amount * times
+        return grown
+
+    def _measures(self, state: State, workload: WorkloadState) -> frozenset[int]:
+        """The measures that a workload's pods and claims count for."""
+        world = self.tables.worlds[state.world]
+        shapes = {shape for shape, _ in shapes_of(workload)}
+        for template in self._templates(workload):
+            shapes.update(self.tables.options(template, world))
+        counted = {number for shape in shapes for number, _ in self.tables.shapes[shape].cost}
+        return frozenset(counted | set(self._with_objects(state, workload, {})))
+
+    def _templates(self, workload: WorkloadState) -> set[int]:
+        templates = {item.template for item in getattr(workload, "sets", ())}
+        current = getattr(workload, "current", None)
+        return {workload.template, *templates, *(() if current is None else (current,))}
+
+
+def _unlinked(places: _Places) -> Iterable[int]:
+    while places is not None:
+        place, places = places
+        yield place
