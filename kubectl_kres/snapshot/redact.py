@@ -145,7 +145,6 @@ def _bare(spec: DetailedSpec) -> dict[str, Any]:
         else None,
         "node_selector": None,
         "tolerations": None,
-        "scheduler_name": None,
     }
 
 
