@@ -148,7 +148,6 @@ def _bare(spec: DetailedSpec) -> dict[str, Any]:
         else None,
         "node_selector": None,
         "tolerations": None,
-        "scheduler_name": None,
     }
 
 

@@ -22,6 +22,7 @@ WRITTEN: Mapping[str, tuple[Any, ...]] = {
     "allocatedResourceStatuses": ({"storage": "ControllerResizeInProgress"},),
     "resources": ({"cpu": "1"},),
     "divisor": ("1", "0"),
+    "caBundle": ("Y2E=",),
     "sizeLimit": ("1Gi",),
     **dict.fromkeys(("maxSurge", "maxUnavailable", "port", "targetPort"), (1, "25%")),
 }

@@ -96,9 +96,10 @@ def positive(requirement: Raw | None, side: str) -> dict[str, Fraction]:
 
 
 def class_by_definition(raw: Raw) -> str:
-    """From the stored pod: of the pod level where there is one, else of all containers and init containers."""
+    """From the stored pod: of the pod level where it says anything, else of all containers and init containers."""
     spec = raw["spec"]
-    parts = [spec["resources"]] if "resources" in spec else []
+    level = spec.get("resources") or {}
+    parts = [level] if any(level.get(side) for side in SIDES) else []
     if not parts:
         parts = [one.get("resources") for key in ("containers", "initContainers") for one in spec.get(key) or ()]
     if not any(positive(part, side) for part in parts for side in SIDES):

@@ -103,14 +103,14 @@ SPEC = {
     "dnsConfig": {"searches": [CANARY]},
     "nodeSelector": {CANARY: CANARY},
     "tolerations": [{"key": CANARY, "value": CANARY}],
-    "schedulerName": CANARY,
+    "schedulerName": "kept-scheduler",  # a pod that waits waits for it
     "securityContext": {"sysctls": [{"name": CANARY, "value": CANARY}]},
     "topologySpreadConstraints": [{"topologyKey": CANARY}],
     "affinity": {
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"key": CANARY}]}},
         "podAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": [
-                {"topologyKey": CANARY, "labelSelector": {"matchLabels": {"a": CANARY}}}
+                {"topologyKey": CANARY, "labelSelector": {"matchLabels": {"a": "kept-selector"}}}  # as labels
             ]
         },
     },
@@ -257,6 +257,8 @@ def test_no_canary_leaves_the_cluster(tmp_path):
         "$(tasks.kept-before.results.r)",
         "$(step.artifacts.path)",
         "kept-flag",
+        "kept-scheduler",
+        "kept-selector",
     ):
         assert kept.encode() in data, kept
     assert CANARY.encode() not in data
