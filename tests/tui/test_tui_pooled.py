@@ -56,11 +56,11 @@ def test_why_does_my_claim_wait_takes_few_keys():
     shown = drive(ml(), ["tab", "down", "down", "down", "enter", "enter"])
     assert crumbs(shown) == "overview > claims > claim/alice"
     places = [
-        shown.index(part) for part in ("queued: ml-notebooks/alice", "behind 1: cpu", "DO ", "what would unblock it")
+        shown.index(part) for part in ("queued: ml-notebooks/alice", "behind 1: cpu", "fix ", "what would unblock it")
     ]
     assert places == sorted(places)
     shown = drive(ml("claim alice"), size=LARGE)
-    assert shown.index("DO ") < shown.index("the controller says") < shown.index("place 2 of 3")
+    assert shown.index("fix ") < shown.index("the controller says") < shown.index("place 2 of 3")
 
 
 def test_the_worst_claim_stands_on_the_first_screen():
@@ -186,7 +186,7 @@ def test_a_taskrun_shows_written_computed_and_live():
             assert texts["live"](row) == value.live
 
     shown = drive(ml("taskrun build-api-9c4f"), then=compare, size=LARGE)
-    assert "WRITTEN" in shown
+    assert "SPEC" in shown
     assert "COMPUTED" in shown
     shown = drive(ml("taskrun integration-12"), ["tab"] * 4, size=LARGE)
     assert "ExceededResourceQuota: tried again every 60 seconds" in shown

@@ -20,7 +20,7 @@ def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
     for number, way in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in way.deeds if deed.command)
         yield OutlineItem(
-            (), f"{'OR' if number else 'DO'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
+            (), f"{'or' if number else 'fix'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.waits:
