@@ -41,7 +41,7 @@ def test_nodes_that_may_not_be_read(kres: Kres, waiting: Api, asked: str):
     waiting.denied = {"nodes"}
     code, out, _ = kres(f"explain {asked} -n shop")
     assert code == 0 and "can take" not in out
-    assert 'not seen: Node: nodes is forbidden: User "eve" cannot list resource "nodes"' in " ".join(out.split())
+    assert 'unread  Node: nodes is forbidden: User "eve" cannot list resource "nodes"' in " ".join(out.split())
 
 
 def test_a_list_reads_no_nodes(kres: Kres, waiting: Api):
