@@ -206,7 +206,7 @@ def test_sarif(kres: Kres, tmp_path: Path):
     assert run["results"]
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        assert "; do: " in result["message"]["text"]
+        assert "; fix: " in result["message"]["text"]
         place = result["locations"][0]["physicalLocation"]
         assert place["artifactLocation"]["uri"] == "we%20b.yaml"
         assert place["region"]["startLine"] > 0

@@ -100,7 +100,7 @@ def test_a_tenant_without_cluster_rights_gets_a_whole_answer(kres: Kres, estate:
         code, out, err = kres(text)
         assert (code, "queued" in out) == (0, True)
         assert "Forbidden" not in err
-    assert "not seen: ResourcePool: resourcepools is forbidden" in kres("claims late -n solar-prod").out
+    assert "unread  ResourcePool: resourcepools is forbidden" in kres("claims late -n solar-prod").out
     assert json.loads(kres("claims late -n solar-prod -o json").out)["metadata"]["complete"] is True
     assert "pool green, as your namespaces show it:" in kres("pools").out
     estate.denied |= {"resourcepoolclaims"}
@@ -311,7 +311,7 @@ def test_a_pod_refused_by_a_managed_quota_is_told_what_to_claim(kres: Kres, esta
     code, out, _ = kres(command)
     assert code == 0
     said = " ".join(out.split())
-    assert "remedy: let claim idle, which is unused, ask for requests.cpu 1500m" in said
+    assert "fix     let claim idle, which is unused, ask for requests.cpu 1500m" in said
     if command.startswith("explain"):
         assert "quota capsule-pool-green is kept by Capsule for pool green" in out
         assert [line.split()[1] for line in out.splitlines() if line.startswith(("  in use", "  queued"))] != []

@@ -34,7 +34,7 @@ def test_own_quotas_and_claims_tell_of_a_pool(kres: Kres, tenant: Any, text: str
     assert "  solar-prod uses requests.cpu 2 of 4, requests.memory 3Gi of 5Gi\n" in out
     assert "   - queued     solar-prod/late" in out
     assert "solar-dev" not in out
-    assert "not seen: ResourcePool green: resourcepools is forbidden" in out
+    assert "unread  ResourcePool green: resourcepools is forbidden" in out
 
 
 def test_the_document_says_that_it_is_a_glimpse(kres: Kres, tenant: Any):

@@ -314,7 +314,7 @@ def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
     *first, third = kres("explain pod/big").out.splitlines()[:3]
     said = "admitted as far as seen: shop/Pod/big; LimitRange and ResourceQuota could not be read"
     assert " ".join(line.strip() for line in first) == said
-    assert third == "remedy: nothing to change as far as seen"
+    assert third == "nothing to change as far as seen"
     assert all("admitted-as-far-as-seen" in line for line in kres("explain pods").out.splitlines()[1:-1])
     assert "states nothing is admitted as far as seen" in kres("explain ns/shop").out
 

@@ -121,16 +121,16 @@ def test_a_denied_node_leaves_the_score_open(kres: Kres, shop: Api):
     code, out, err = kres("qos pod/web")
     assert (code, err) == (0, "")
     assert "container app  depends" in out
-    assert "not seen: Node n1: nodes is forbidden" in out
+    assert "unread  Node n1: nodes is forbidden" in out
     code, out, _ = kres("explain pod/web --resize", PATCH)
     assert code == 0
-    assert "assumed: node n1 is not known" in out
+    assert "assumed node n1 is not known" in out
 
 
 def test_resize(kres: Kres, shop: Api):
     code, out, err = kres("explain pod/web --resize", PATCH)
     assert (code, err) == (0, "")
-    assert out.startswith("allowed: shop/Pod/web; nothing restarts\nremedy: nothing to change\n")
+    assert out.startswith("allowed: shop/Pod/web; nothing restarts\nnothing to change\n")
     assert "app        memory limit  256Mi   600Mi  while it runs\n" in out
     assert [line for line in out.splitlines() if cells(line) > 80] == []
 

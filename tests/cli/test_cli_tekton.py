@@ -78,7 +78,7 @@ def test_a_run_of_a_cluster_takes_few_requests(kres: Kres, ci: Api):
     found = kres("explain taskrun/r")
     assert found.code == 0
     assert "tekton/limitrange-share" in found.out
-    assert "assumed" not in found.out.replace("assumed: Namespace", "")
+    assert "assumed" not in found.out.replace("assumed Namespace", "")
     assert not [path for path in ci.asked if "Secret" in path or "secrets" in path]
     assert len(ci.asked) <= 9, ci.asked
 

@@ -137,7 +137,7 @@ def test_contexts_of_the_pod_of_the_template_and_of_sidecars_count(explain):
     run = task_run(task=task, podTemplate={"securityContext": whole})
     found = explain(space("restricted"), run, config=configured(flags=ON))
     assert 'allowPrivilegeEscalation != false (container "sidecar-db" must set' in found.out
-    assert "runAsNonRoot" not in found.out.partition("remedy")[0]
+    assert "runAsNonRoot" not in found.out.partition("fix ")[0]
     assert "in securityContext of sidecar db set allowPrivilegeEscalation" in " ".join(found.out.split())
 
 
@@ -326,7 +326,7 @@ def test_built_in_values_of_one_version(explain):
 )
 def test_a_run_that_is_held_back(explain, version, run, line):
     result = explain(run, config=configured(version))
-    head = " ".join(result.out.partition("remedy")[0].split())
+    head = " ".join(result.out.partition("fix ")[0].split())
     assert line in head
 
 

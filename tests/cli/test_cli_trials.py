@@ -40,11 +40,11 @@ def test_c2_a_row_of_a_pod_says_what_is_wrong_with_it(kres: Kres):
 def test_c6_the_first_line_is_short_and_the_servers_words_have_their_own(kres: Kres):
     lines = kres("explain --demo deploy/checkout -n checkout").out.splitlines()
     assert lines[0].startswith("refused: ") and max(map(len, lines[:2])) <= 80
-    assert [line for line in lines[:4] if line.startswith("server: ")]
+    assert [line for line in lines[:4] if line.startswith("server  ")]
 
 
 def test_c10_an_edit_is_told_once(kres: Kres):
-    assert kres("explain --demo deploy/checkout -n checkout").out.count("last changed") == 1
+    assert kres("explain --demo deploy/checkout -n checkout").out.count("changed ") == 1
 
 
 def test_c12_a_namespace_that_does_not_exist_is_an_error(kres: Kres):

@@ -41,7 +41,7 @@ def tenant(api):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("explain pod/plain", f'server: pods "plain" is forbidden: {SAID}'),
+        ("explain pod/plain", f'server  pods "plain" is forbidden: {SAID}'),
         ("explain pods", "shop plain 0/1 runs BestEffort full-as-far-as-seen"),
         ("explain pods", "requires limits.memory on every container 1 object"),
         ("qos pod/plain", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),
@@ -113,7 +113,7 @@ def test_a_resize_that_is_allowed_by_what_was_read(kres: Kres, tenant):
     assert second == "  read"
     tenant.denied = set()
     first, second, *_ = kres("explain pod/big --resize", patch).out.splitlines()
-    assert (first, second) == ("allowed: shop/Pod/big; nothing restarts", "remedy: nothing to change")
+    assert (first, second) == ("allowed: shop/Pod/big; nothing restarts", "nothing to change")
 
 
 def test_what_refuses_for_certain_does_so(kres: Kres, tenant):

@@ -75,7 +75,7 @@ def test_a_policy_is_refused_and_left_out(kres: Kres, file, policy: Raw, said: s
 def test_an_object_is_refused(kres: Kres, file, sent: Raw, said: str):
     found = kres("explain --offline --exit-code -f", file(sent))
     assert (found.code, found.err) == (1, "") and said in found.out
-    assert "remedy: " in found.out
+    assert "fix " in found.out
 
 
 def test_a_fault_is_said_once(kres: Kres, file):

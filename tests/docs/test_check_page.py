@@ -16,7 +16,7 @@ MARK = "<!-- made from kubectl_kres/reports/check"
 
 def lines(rule: Rule) -> Iterator[str]:
     yield from ("", f"### {rule.code}: {rule.title}", "", f"**{rule.severity}**. {rule.reason}", "")
-    yield from (f"Do: {rule.remedy}", "", "Found in:", "", "```yaml", *rule.failing.strip().split("\n"), "```")
+    yield from (f"Fix: {rule.remedy}", "", "Found in:", "", "```yaml", *rule.failing.strip().split("\n"), "```")
     yield from ("", "Not found in:", "", "```yaml", *rule.passing.strip().split("\n"), "```")
 
 

@@ -186,7 +186,7 @@ def test_a_taskrun_shows_written_computed_and_live():
             assert texts["live"](row) == value.live
 
     shown = drive(ml("taskrun build-api-9c4f"), then=compare, size=LARGE)
-    assert "WRITTEN" in shown
+    assert "SPEC" in shown
     assert "COMPUTED" in shown
     shown = drive(ml("taskrun integration-12"), ["tab"] * 4, size=LARGE)
     assert "ExceededResourceQuota: tried again every 60 seconds" in shown
