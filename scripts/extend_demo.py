@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND, is_view
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.scheduling.node_info import gather_pods
-from kubectl_kres.snapshot.format import FORMAT
+from kubectl_kres.snapshot.format import FORMAT, PAGE
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.scheduling import find_views
 from kubectl_kres.snapshot.write import write
@@ -69,20 +69,44 @@ def main() -> int:
         path = Path(folder) / "added.kres"
         write(new, str(path))
         lines = path.read_bytes().splitlines(keepends=True)[1:-1]
-    make_demo.OUT.write_bytes(joined([*old, *lines]))
+    make_demo.OUT.write_bytes(joined([old[0], *merged(old[1:], lines)]))
     return 0
 
 
 def kept_lines(data: bytes) -> list[bytes]:
-    """The lines of the file without its end and without what was added before."""
-    lines = data.splitlines(keepends=True)[:-1]
-    return [line for number, line in enumerate(lines) if not number or not is_added(json.loads(line))]
+    """The header and the pages of the file without what was added before."""
+    head, *pages = data.splitlines(keepends=True)[:-1]
+    return [head, *merged([], pages, kept=lambda kind, item: not is_view(kind) and not is_added(kind, item))]
 
 
-def is_added(page: Object) -> bool:
-    metadata = [item.get("metadata", {}) for item in page["items"]]
-    spaces = {each["name"] if page["kind"] == "Namespace" else each.get("namespace") for each in metadata if each}
-    return is_view(page["kind"]) or spaces <= SPACES
+def is_added(kind: str, item: Object) -> bool:
+    metadata = item["metadata"]
+    return (metadata["name"] if kind == "Namespace" else metadata.get("namespace")) in SPACES
+
+
+def merged(
+    first: Sequence[bytes], second: Sequence[bytes], kept: Callable[[str, Object], bool] = lambda _kind, _item: True
+) -> list[bytes]:
+    """Pages of both, each kind once and in the order of its names, as a server lists it."""
+    kinds: dict[tuple[str, bool], list[Object]] = {}
+    for page in map(json.loads, (*first, *second)):
+        items = [item for item in page["items"] if kept(page["kind"], item)]
+        kinds.setdefault((page["kind"], "managed" in page), []).extend(items)
+    lines = []
+    for (kind, managed), items in kinds.items():
+        items.sort(
+            key=lambda item: (item.get("metadata", item).get("namespace", ""), item.get("metadata", item)["name"])
+        )
+        for page in batched(items):
+            marks = {"managed": True} if managed else {}
+            text = json.dumps({"kind": kind, **marks, "items": page}, separators=(",", ":"), ensure_ascii=False)
+            lines.append(text.encode() + b"\n")
+    return lines
+
+
+def batched(items: Sequence[Object]) -> Iterator[Sequence[Object]]:
+    for start in range(0, len(items), PAGE):
+        yield items[start : start + PAGE]
 
 
 def joined(lines: Sequence[bytes]) -> bytes:

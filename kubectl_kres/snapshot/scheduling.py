@@ -123,8 +123,9 @@ def redact_view(item: Any) -> Any:
                 else replace(item.spec, csi=replace(csi, volume_handle=_digest(csi.volume_handle)))
             )
             return replace(item, metadata=_metadata(item.metadata), spec=spec)
-        case Struct(metadata=SchedulingMetadata()):
-            return replace(item, metadata=_metadata(item.metadata))
+        case Struct() if isinstance(getattr(item, "metadata", None), SchedulingMetadata):
+            kept: Any = item
+            return replace(kept, metadata=_metadata(kept.metadata))
     return item
 
 

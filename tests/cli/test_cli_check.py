@@ -142,7 +142,7 @@ def test_a_baseline_lets_an_old_cluster_start_at_zero(kres: Kres, tmp_path: Path
     (tmp_path / "known.json").write_text(known)
     code, out, _ = kres("check --demo --baseline known.json")
     assert code == 0
-    assert out == f"{len(items(known))} in the baseline in 36 workloads of 11 namespaces\n"
+    assert out == f"{len(items(known))} in the baseline in 40 workloads of 12 namespaces\n"
     fewer = json.loads(known)
     gone = fewer["items"].pop(0)
     (tmp_path / "known.json").write_text(json.dumps(fewer))

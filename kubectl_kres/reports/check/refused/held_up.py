@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
 from kubectl_kres.reports.common.explanation import RunState, is_held_up
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.store.coverage import Need
 
 #: So many workloads are named; the rest is counted.
 _NAMED = 10
@@ -30,10 +32,10 @@ def find(scene: Scene) -> Iterator[Broken]:
             continue
         reasons.setdefault((state.word, state.reason), []).append((ref, state))
     for (word, reason), members in reasons.items():
-        yield _broken(word, reason, members)
+        yield _broken(scene, word, reason, members)
 
 
-def _broken(word: str, reason: str, members: list[tuple[ObjectRef, RunState]]) -> Broken:
+def _broken(scene: Scene, word: str, reason: str, members: list[tuple[ObjectRef, RunState]]) -> Broken:
     (first, state), *_ = members
     names = ", ".join(str(ref) for ref, _ in members[:_NAMED])
     more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
@@ -42,9 +44,28 @@ def _broken(word: str, reason: str, members: list[tuple[ObjectRef, RunState]]) -
         "reason": reason,
         "count": str(len(members)),
         "workloads": f"{names}{more}",
-        "why": state.message or state.detail or reason,
+        "why": f"{state.message or state.detail or reason}{_nearest(scene, first, state)}",
     }
     return Broken(first, values, remedy=state.next)
+
+
+def _nearest(scene: Scene, ref: ObjectRef, state: RunState) -> str:
+    """What the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no list."""
+    store = scene.store
+    if state.reason != "NoNode" or not store.covered(Need("Node.of/scheduler")).known:
+        return ""
+    pod = store.get("Pod", state.pod or ref.name, ref.namespace)
+    if not isinstance(pod, Pod):
+        return ""
+    from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
+
+    reported = report_nodes(store, pod, scene.ask.server.version[1])
+    near = reported[0].nearest if reported is not None else None
+    if near is None:
+        return ""
+    short = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in near.shortages)
+    lacks = "; ".join(filter(None, (short and f"lacks {short}", *near.obstacles)))
+    return f" (nearest: {near.node}: {lacks})"
 
 
 RULE = Rule(
