@@ -174,7 +174,6 @@ def test_who_owns_the_quota_is_said_before_what_would_make_it_so(monkeypatch: py
     [
         ("3Gi", 1, "4Gi"),
         ("500m", 1, "600m"),
-        ("1Gi", -1, "0Gi"),
         ("100m", -1, "90m"),
         ("9", 1, "10"),
         ("many", 1, "many"),
