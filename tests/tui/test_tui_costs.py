@@ -13,6 +13,7 @@ from kubectl_kres.reports.common.explanation import QuotaCost
 COST = QuotaCost(
     "team",
     QuotaCharge(
+        "team",
         requested={"requests.memory": "1Gi", "pods": "1", "requests.nvidia.com/gpu": "2"},
         used={"requests.memory": "2560Mi", "pods": "6", "requests.nvidia.com/gpu": "0"},
         hard={"requests.memory": "3Gi", "pods": "12", "requests.nvidia.com/gpu": "4"},
