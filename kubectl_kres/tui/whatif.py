@@ -149,7 +149,8 @@ def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     name, value = (part.strip() for part in text.split("=")[-2:]) if "=" in text else ("", "")
     if not name or not value:
         raise UsageError("a name and a value are needed, as replicas=3 or requests.memory=5Gi")
-    owner = keeper(store.get(ref.kind, ref.name, ref.namespace).metadata)
+    item = store.get(ref.kind, ref.name, ref.namespace)
+    owner = keeper(item.metadata) if item is not None else ""
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
     where = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""

@@ -74,7 +74,7 @@ def test_folding_a_long_text_measures_little_more_than_there_is(text, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("text", "rank"), [("1", 10**9), ("500m", 5 * 10**8), ("1Ki", 1024 * 10**9), ("-", None), ("x", None)]
+    ("text", "rank"), [("1", 10**9), ("500m", 5 * 10**8), ("1Ki", 1024 * 10**9), ("-", -1), ("x", None)]
 )
 def test_amounts_rank_by_worth(text, rank):
     assert amount(lambda _: text)(None) == rank

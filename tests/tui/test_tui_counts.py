@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tui.driving import ML, app_on, settled, shop, text
 
+from kubectl_kres.errors import Forbidden
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location

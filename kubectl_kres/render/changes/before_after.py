@@ -18,7 +18,8 @@ _NAMED = 3
 def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Iterator[Line]:
     """Yield the bars of every quota that changes, then the pods of the workloads that do."""
     for change in report.quotas:
-        what = f"~ {change.quota}  {change.resource}  {change.hard_before or 'none'} -> {change.hard_after or 'none'}"
+        moves = f": {change.hard_before or 'none'} -> {change.hard_after or 'none'}"
+        what = f"~ {change.quota} {change.resource}{moves if change.hard_before != change.hard_after else ''}"
         yield from toned("strong", wrapped(what, width, rest="  "))
         for label, used, hard in (
             ("before", change.used_before, change.hard_before),

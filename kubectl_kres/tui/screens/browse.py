@@ -383,7 +383,7 @@ class Browse(TablePane):
     @property
     def fields(self) -> Mapping[str, Callable[[Any], str]]:
         columns = {column.id: column.text for column in self.table.columns if column.searched}
-        return columns | self.listing.fields
+        return {**columns, **self.listing.fields}
 
     @property
     def selector(self) -> Selector:

@@ -11,6 +11,7 @@ from kubectl_kres.render.changes.change_report import change_lines
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.overview.areas import refused
+from kubectl_kres.simulate.change import Patch
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
@@ -58,15 +59,15 @@ class WhatIfPane(Pane):
 
     def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
         """The smallest number of a quota with which each workload that it refuses gets all its pods."""
-        ref = typed_number.placed.step
-        if ref.kind != "ResourceQuota":
+        step = typed_number.placed.step
+        if not isinstance(step, Patch) or step.kind != "ResourceQuota":
             return
         name = typed_number.value.rpartition(" ")[2]
         real, space = change.real, typed_number.placed.namespace
         for refusal in refused(real.store, space, real.ask):
             edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
             for edit in edits:
-                if isinstance(edit, RaiseQuota) and edit.object.name == ref.name and edit.resource == name:
+                if isinstance(edit, RaiseQuota) and edit.object.name == step.name and edit.resource == name:
                     assert refusal is not None
                     text = f"smallest that lets all of {refusal.subject} in: {edit.to}"
                     yield from toned("", wrapped(text, width, rest="  "))
