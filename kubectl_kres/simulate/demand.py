@@ -60,8 +60,8 @@ class Demand:
                 places += [place for place in _unlinked(linked) if place not in changed]
         for place, (_, workload) in changed.items():
             if not self.controllers.is_idle(workload):
-                wish = self._wish(state, workload)
-                if wish is None or self._has_room(state, wish):
+                own = self._wish(state, workload)
+                if own is None or self._has_room(state, own):
                     places.append(place)
         return sorted(places)
 
