@@ -31,12 +31,13 @@ _Places = tuple[int, Any] | None
 class Busy(NamedTuple):
     """The active workloads of those that states have in common.
 
-    ``free``: the places of those that may do more than make pods. ``waiting``: the others, by what they wish.
-    ``asked``: the most that all of them can still ask for, by measure.
+    ``surplus``: the places of those that have too many pods. ``free``: those that may do more than make pods.
+    ``waiting``: the others, by what they wish. ``asked``: the most that all of them can still ask for, by measure.
     """
 
     common: Common
-    free: tuple[int, ...]
+    surplus: tuple[int, ...]
+    free: _Places
     waiting: dict[Wish, _Places]
     asked: dict[int, int]
 
@@ -53,16 +54,22 @@ class Demand:
     def movable(self, state: State) -> list[int]:
         """The places of the active workloads, without those whose pods have no room now."""
         busy, changed = self._busy_of(state), state.workloads.changed
-        places = [place for place in busy.free if place not in changed]
+        places = [place for place in _unlinked(busy.free) if place not in changed]
         for wish, linked in busy.waiting.items():
             if self._has_room(state, wish):
                 places += [place for place in _unlinked(linked) if place not in changed]
         for place, (_, workload) in changed.items():
             if not self.controllers.is_idle(workload):
-                wish = self._wish(state, workload)
-                if wish is None or self._has_room(state, wish):
+                own = self._wish(state, workload)
+                if own is None or self._has_room(state, own):
                     places.append(place)
         return sorted(places)
+
+    def surplus(self, state: State) -> list[int]:
+        """The places of the workloads that have too many pods."""
+        changed = state.workloads.changed
+        places = [place for place in self._busy_of(state).surplus if place not in changed]
+        return sorted([*places, *(place for place, item in changed.items() if _has_surplus(item[1]))])
 
     def contended(self, state: State) -> set[int]:
         """The measures that do not have room for all that can still be asked of them."""
@@ -96,12 +103,12 @@ class Demand:
             if before is not None:
                 known = self._with(before, state, places[-1:])
             else:
-                known = self._with(Busy(common, (), {}, {}), state, places)
+                known = self._with(Busy(common, (), None, {}, {}), state, places)
             self._busy[deciding, id(common)] = known
         return known
 
     def _with(self, before: Busy, state: State, places: Iterable[int]) -> Busy:
-        free, waiting, asked = list(before.free), dict(before.waiting), dict(before.asked)
+        surplus, free, waiting, asked = list(before.surplus), before.free, dict(before.waiting), dict(before.asked)
         common = state.workloads.common
         for place in places:
             workload = common.items[place][1]
@@ -109,12 +116,14 @@ class Demand:
                 continue
             wish = self._wish(state, workload)
             if wish is None:
-                free.append(place)
+                free = place, free
+                if _has_surplus(workload):
+                    surplus.append(place)
             else:
                 waiting[wish] = place, waiting.get(wish)
             for number, amount in self._demand(state, workload)[0].items():
                 asked[number] = asked.get(number, 0) + amount
-        return Busy(common, tuple(free), waiting, asked)
+        return Busy(common, tuple(surplus), free, waiting, asked)
 
     def _wish(self, state: State, workload: WorkloadState) -> Wish | None:
         """What a workload waits for that can do nothing but make pods; None: it may do something else."""
@@ -144,7 +153,7 @@ class Demand:
                 return {statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing(workload)}
             case JobState():
                 return None
-        if any(count(item.pods) > item.wanted for item in sets):
+        if _has_surplus(workload):
             return None
         return {item.template for item in sets if count(item.pods) < item.wanted}
 
@@ -193,6 +202,15 @@ class Demand:
         templates = {item.template for item in getattr(workload, "sets", ())}
         current = getattr(workload, "current", None)
         return {workload.template, *templates, *(() if current is None else (current,))}
+
+
+def _has_surplus(workload: WorkloadState) -> bool:
+    match workload:
+        case DeploymentState():
+            return any(count(item.pods) > item.wanted for item in workload.sets)
+        case ReplicaSetState() | JobState():
+            return count(workload.pods) > workload.wanted
+    return False
 
 
 def _unlinked(places: _Places) -> Iterable[int]:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.simulate.change import Delete, Settle, Step
+from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.demand import Demand
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
@@ -128,8 +129,7 @@ class Explorer:
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""
         limits = self._limits(state)
-        movable = self.demand.movable(state)
-        deletions = self.controllers.deletions(state, movable)
+        deletions = self.controllers.deletions(state, self.demand.surplus(state))
         if deletions:
             return list(deletions)
         pending = self.steps[state.step] if state.step < len(self.steps) else None
@@ -138,7 +138,7 @@ class Explorer:
                 return [state._replace(limits=limits)]
             if pending is not None and not isinstance(pending, Settle):
                 return list(self.requests.sent(state, pending))
-        moves = list(self._moves(state, movable, one_by_one=pending is None or isinstance(pending, Settle)))
+        moves = list(self._moves(state, one_by_one=pending is None or isinstance(pending, Settle)))
         if between and limits != state.limits:
             moves.append(state._replace(limits=limits))
         if isinstance(pending, Settle) and (between or not moves):
@@ -160,13 +160,17 @@ class Explorer:
             self._limits_of[state.world] = tuple(limits)
         return self._limits_of[state.world]
 
-    def _moves(self, state: State, active: Sequence[int], *, one_by_one: bool) -> Iterator[State]:
+    def _moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
         """The controllers' moves; of workloads that no other one can hinder, one goes after the other."""
+        active = self.demand.movable(state)
         if one_by_one:
+            begun = self._with_first_sets(state, active)
+            if begun is not None:
+                yield begun
+                return
             contended = self.demand.contended(state)
             for place in active:
-                workload = state.workloads[place][1]
-                if self._goes_alone(workload) or not contended & self.demand.measures(state, workload):
+                if not contended & self.demand.measures(state, state.workloads[place][1]):
                     moves = list(self.controllers.moves(state, place, alone=True))
                     if moves:
                         yield from moves
@@ -174,9 +178,19 @@ class Explorer:
         for place in active:
             yield from self.controllers.moves(state, place, alone=one_by_one and len(active) == 1)
 
-    def _goes_alone(self, workload: WorkloadState) -> bool:
-        """Whether the next move is the first set of a Deployment, and no quota counts sets: it hinders nobody."""
-        return isinstance(workload, DeploymentState) and not workload.sets and not self.tables.set_cost()
+    def _with_first_sets(self, state: State, active: Sequence[int]) -> State | None:
+        """With the first set of each Deployment that has none, if no quota counts sets: it hinders nobody.
+
+        None if there is no such Deployment.
+        """
+        made: dict[int, WorkloadState] = {}
+        for place in active if not self.tables.set_cost() else ():
+            workload = state.workloads[place][1]
+            if isinstance(workload, DeploymentState) and not workload.sets:
+                after = synced(workload, may_create=lambda: True)
+                if after is not None:
+                    made[place] = after
+        return state._replace(workloads=state.workloads.having_all(made)) if made else None
 
     def _drawn(self, starts: Sequence[State]) -> Iterator[State]:
         """Rests after some orders, the same ones each time: the first comes first, the last does, then by lot."""

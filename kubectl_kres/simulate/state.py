@@ -226,7 +226,12 @@ class Workloads:
 
     def having(self, place: int, workload: WorkloadState) -> Workloads:
         """With another workload in one place."""
-        return Workloads(self.common, {**self.changed, place: (self[place][0], workload)})
+        return self.having_all({place: workload})
+
+    def having_all(self, workloads: Mapping[int, WorkloadState]) -> Workloads:
+        """With others in some places."""
+        items = {place: (self[place][0], workload) for place, workload in workloads.items()}
+        return Workloads(self.common, {**self.changed, **items})
 
     def compacted(self) -> Workloads:
         """The same, with nothing changed where many were: what follows has them in common."""

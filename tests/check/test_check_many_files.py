@@ -63,3 +63,34 @@ def test_of_many_the_ones_without_room_are_found(
     _, _, found = checked(tmp_path, monkeypatch, capsys, objects)
     short = sorted(item["object"]["name"] for item in found if item["code"] == "KRES109")
     assert short == [f"web-{number:03}" for number in range(595, 600)]
+
+
+def explained(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], objects: list[dict[str, Any]]
+) -> tuple[float, str]:
+    """Seconds of the processor, and the text."""
+    file = folder / "objects.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    monkeypatch.setattr(sys, "argv", ["kubectl-kres", "explain", "--offline", "-f", str(file)])
+    began = process_time()
+    assert entry() == 0
+    return process_time() - began, " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("share", ["none", "half"])
+def test_many_that_race_for_room_cost_as_they_are_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], share: str
+):
+    """Under a quota that has room for four pods, or for half of them; the first in the files come first."""
+
+    def objects(number: int) -> list[dict[str, Any]]:
+        room = 4 if share == "none" else number
+        return [quota(f"{room * 100}m"), *(deployment(f"web-{at:03}") for at in range(number))]
+
+    explained(tmp_path, monkeypatch, capsys, objects(10))
+    few, _ = explained(tmp_path, monkeypatch, capsys, objects(100))
+    many, said = explained(tmp_path, monkeypatch, capsys, objects(400))
+    whole = 2 if share == "none" else 200
+    assert f"web-{whole:03}: 0 of 2" in said and f"{whole} others get all their pods" in said
+    assert "the first in the files came first; at least " in said
+    assert many < 8 * few, (few, many)

@@ -34,7 +34,8 @@ def _lines(together: Together, width: int) -> Iterator[Line]:
     if together.ends > 1:
         lucky = together.in_some_order
         which = "all fits if they come in the right order" if lucky else "the first in the files came first"
-        text = f"{which}; {together.ends} ends are possible, since controllers race for room"
+        number = f"{'' if together.exhaustive else 'at least '}{together.ends}"
+        text = f"{which}; {number} ends are possible, since controllers race for room"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 

@@ -69,8 +69,8 @@ class Together(Record, frozen=True):
 
     outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many the race
     for room can have; the workloads are those of the end in which the first came first, or where all fit there, of the
-    worst. in_some_order: in other ends nothing is missing. refused: objects that the server does not take, with its
-    words.
+    worst. exhaustive: no order was left out; otherwise there may be more ends. in_some_order: in other ends nothing is
+    missing. refused: objects that the server does not take, with its words.
     """
 
     subject: ObjectRef
@@ -82,6 +82,7 @@ class Together(Record, frozen=True):
     in_some_order: bool = False
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
+    exhaustive: bool = True
 
     @property
     def negative(self) -> bool:
@@ -210,7 +211,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         outcome = carried_out(bare, given, server, files.spaces)
     reaches: list[Reach] = []
     lacks: list[Lack] = []
-    ends, certain = 1, False
+    ends, certain, exhaustive = 1, False, True
     keys_in: dict[str, list[Key]] = {}
     for placed in given:
         keys_in.setdefault(placed.namespace, []).extend(_keys(placed.step))
@@ -223,7 +224,9 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
             certain = certain or is_short
             pairs = list(_reaches(outcome, space, followed, state))
         reaches += [reach for reach, _ in pairs]
-        ends *= max(1, outcome.after.spaces[space][1].usual) if pairs else 1
+        if pairs:
+            ends *= max(1, outcome.after.spaces[space][1].usual)
+            exhaustive = exhaustive and outcome.after.spaces[space][1].complete
         lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
     refused = _refused(outcome)
     # Without a cluster there is nothing but the files.
@@ -244,6 +247,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         short and not refused and not certain,
         unseen,
         complete=not unseen,
+        exhaustive=exhaustive,
     )
 
 
