@@ -215,6 +215,12 @@ def _from_files(
     return Found(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
 
 
+def counted_objects(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
+    """The objects of files that no pods are made of and that quotas count: claims, services, and what they name."""
+    known = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
+    return [*known, *_counted_in_files(source, given, selector)]
+
+
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
     """The objects of files that quotas merely count: those that every cluster has, and those that a quota names."""
     from kubectl_kres.cli.args.selector import labels_match
