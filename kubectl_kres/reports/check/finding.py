@@ -20,7 +20,8 @@ EVERY: Final = "*"
 class Broken(NamedTuple):
     """What a rule yields of one object. ``values`` fill the rule's message, or ``message`` in its place.
 
-    ``field``: the path that is to blame. ``remedy``: what to change here; empty: what the rule says of all. ``commands``: as something to type.
+    ``field``: the path that is to blame. ``remedy``: what to change here; empty: what the rule says of all.
+    ``commands``: as something to type.
     """
 
     object: ObjectRef
