@@ -63,4 +63,6 @@ def test_claims_that_quotas_refuse_keep_pods_from_starting_in_every_answer(
     assert "web  new: 2 of 3 pods" in simulated
     assert "exceeded quota: q, requested: " + resource in simulated.replace("\n    ", " ")
     path.write_text(f"{text}---\n{DEPLOYMENT.replace('web', 'none').replace(', CLAIM', '').replace('3', '1')}", "utf-8")
-    assert "together: not all of it fits: web: 2 of 3" in kres(f"explain --offline -f {path}").out
+    beside = kres(f"explain --offline -f {path}").out
+    assert "together: not all of it fits" in beside
+    assert "web: 2 of 3" in beside

@@ -93,3 +93,13 @@ def test_a_moment_far_ahead_is_of_another_clock_and_makes_nothing_new():
                status={"phase": "Pending"})  # fmt: skip
     state = object_state(store_of(pod), ObjectRef("Pod", "p", "ns"), NOW)
     assert state is not None and state.word == "waits"
+
+
+def test_a_daemon_set_whose_first_revision_is_refused_lacks_pods_though_none_are_counted_yet():
+    hard = {"count/controllerrevisions.apps": "1"}
+    quota = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": hard})
+    agent = made("DaemonSet", "agent", spec=template(), status={"desiredNumberScheduled": 0}, generation=1)
+    found = explain(store_of(agent, quota), subject("DaemonSet/agent"), Ask())
+    assert found.verdict.outcome == "refused"
+    assert found.run_state is not None and found.run_state.word == "waits"
+    assert "no pods at present" not in "\n".join(lines(brief.brief(found, "")))

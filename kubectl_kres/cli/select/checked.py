@@ -8,7 +8,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.select.workloads import asked_for, complete, in_files
+from kubectl_kres.cli.select.workloads import asked_for, complete, counted_objects, in_files
 from kubectl_kres.cli.simulation.steps import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
@@ -26,6 +26,7 @@ from kubectl_kres.reports.common.explanation import Unseen, unseen
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.replicas import same_template
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
@@ -59,7 +60,10 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
     subjects += _targets(given, {subject.ref for subject in subjects})
     complete(source, subjects, needs)
-    spaces = dict.fromkeys(ref.namespace for ref in (*(subject.ref for subject in subjects), *policies))
+    counted = counted_objects(source, given, options.selector)
+    complete(source, counted, policy_needs)
+    asked = (subject.ref for subject in (*subjects, *counted))
+    spaces = dict.fromkeys(ref.namespace for ref in (*asked, *policies))
     wanted = {
         space: (
             Need("LimitRange", space),
@@ -75,7 +79,8 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
     for space in spaces:
         here = [subject for subject in subjects if subject.ref.namespace == space]
         lacks = lacking(source.store, wanted[space])
-        yield Scene(store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side)
+        beside = [subject for subject in counted if subject.ref.namespace == space]
+        yield Scene(store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side, counted=beside)
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
         yield Scene(predicted(source.store).store, ask, of_files=True)

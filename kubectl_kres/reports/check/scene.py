@@ -101,9 +101,12 @@ class Scene:
         spaces: Collection[str] = (),
         tries: Tries | None = None,
         together: Together | None = None,
+        counted: Sequence[Subject] = (),
     ) -> None:
         self.store, self.ask, self.namespace = store, ask, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
+        #: Objects of files that quotas count beside pods.
+        self.counted = counted
         #: How far the workloads of several files get side by side.
         self.together = together
         #: The objects that no answer could be given about, with the error.
@@ -120,7 +123,8 @@ class Scene:
     @cached_property
     def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
         """The subjects of files as they stand there."""
-        return {subject.ref: subject.raw for subject in self.subjects if subject.raw is not None}
+        given = (*self.subjects, *self.counted)
+        return {subject.ref: subject.raw for subject in given if subject.raw is not None}
 
     @cached_property
     def known(self) -> Known:

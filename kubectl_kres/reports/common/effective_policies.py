@@ -171,7 +171,7 @@ def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
     return runtime
 
 
-#: What there is one of in every namespace, by the names that count it: ConfigMap kube-root-ca.crt, ServiceAccount default.
+#: What there is one of in every namespace, by the names that count it.
 #: Source: controller/certificates/rootcacertpublisher, controller/serviceaccount/serviceaccounts_controller.go.
 EVERYWHERE = {
     **dict.fromkeys(("configmaps", "count/configmaps"), "ConfigMap kube-root-ca.crt"),

@@ -207,6 +207,9 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     if lacks_revision(store, kind, workload):
         # What the status says of updated pods is about the template before.
         replicas = structs.replace(replicas, updated=0)
+        if kind == "DaemonSet" and not workload.status.observed_generation:
+            # How many it wants is counted after its revision is made: one pod at least is not there.
+            replicas = structs.replace(replicas, wanted=max(1, replicas.wanted), resting="")
     else:
         replicas = structs.replace(replicas, waiting=_waiting(store, kind, workload))
     if not is_failing(workload):

@@ -16,9 +16,10 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
 from kubectl_kres.render.overview.row import pods_of, short_cause
+from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, size, toned, wrapped
 from kubectl_kres.render.text.times import since
-from kubectl_kres.render.verdict.remedy import do_lines, labelled
+from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.overview.area import OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import pod_area
