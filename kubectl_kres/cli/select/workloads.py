@@ -232,6 +232,13 @@ def _with_counted(
     return Found((*subjects, *others), left_out=tuple(left))
 
 
+def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
+    """The objects of files that make no pods and that quotas count: claims, Services and the others."""
+    claims = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
+    known = {subject.ref for subject in claims}
+    return [*claims, *(it for it in _counted_in_files(source, given, selector) if it.ref not in known)]
+
+
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
     """The objects of files that quotas merely count: those that every cluster has, and those that a quota names."""
     from kubectl_kres.cli.args.selector import labels_match

@@ -101,11 +101,14 @@ class Scene:
         spaces: Collection[str] = (),
         tries: Tries | None = None,
         together: Together | None = None,
+        counted: Sequence[Subject] = (),
     ) -> None:
         self.store, self.ask, self.namespace = store, ask, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
         #: How far the workloads of several files get side by side.
         self.together = together
+        #: The objects of files that make no pods and that the server may refuse: claims, Services, what is counted.
+        self.counted = counted
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
         self._verdicts: dict[ObjectRef, Verdict] = {}
@@ -120,7 +123,8 @@ class Scene:
     @cached_property
     def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
         """The subjects of files as they stand there."""
-        return {subject.ref: subject.raw for subject in self.subjects if subject.raw is not None}
+        asked = (*self.subjects, *self.counted)
+        return {subject.ref: subject.raw for subject in asked if subject.raw is not None}
 
     @cached_property
     def known(self) -> Known:
