@@ -14,8 +14,8 @@ from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
 from kubectl_kres.reports.common.explanation import Unseen
 
-#: KRES901 is about reads; KRES109 about files, see tests/cli/test_cli_check.py.
-_WITH_OBJECTS = [rule for rule in RULES if rule.code not in {"KRES901", "KRES109"}]
+#: KRES901 is about reads; KRES109 and KRES116 about files, see tests/cli/test_cli_check.py.
+_WITH_OBJECTS = [rule for rule in RULES if rule.code not in {"KRES901", "KRES109", "KRES116"}]
 
 
 def test_codes_are_unique_and_in_order():

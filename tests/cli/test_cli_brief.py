@@ -163,9 +163,7 @@ def test_what_is_not_changed_is_the_same(kres: Kres, file):
 
 def test_the_classes_of_pods_and_what_leads_to_another(kres: Kres):
     first, *rest = kres("qos pod/thumbnails-29sb6 -n batch --demo -o brief").out.splitlines()
-    assert first == (
-        "BestEffort: batch/Pod/thumbnails-29sb6: container resize has no cpu request and no cpu limit"
-    )
+    assert first == ("BestEffort: batch/Pod/thumbnails-29sb6: container resize has no cpu request and no cpu limit")
     assert [line.partition(":")[2].partition(":")[0].strip() for line in rest[:2]] == [
         "for the next pod to be Guaranteed",
         "for the next pod to be Burstable",

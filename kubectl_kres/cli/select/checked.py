@@ -8,7 +8,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.select.workloads import asked_for, complete, counted_objects, in_files
+from kubectl_kres.cli.select.workloads import asked_for, complete, counted_in_files, in_files
 from kubectl_kres.cli.simulation.steps import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
@@ -26,7 +26,6 @@ from kubectl_kres.reports.common.explanation import Unseen, unseen
 from kubectl_kres.reports.common.owned import controller
 from kubectl_kres.reports.common.replicas import same_template
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
@@ -56,14 +55,17 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
     """Only what the files hold is asked about, in a cluster that has them."""
     subjects = asked_for(source, given, in_files(given, options.selector))
     policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
-    if not subjects and not given.policies.files:
+    counted = counted_in_files(source, given, options.selector)
+    if not subjects and not counted and not given.policies.files:
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
     subjects += _targets(given, {subject.ref for subject in subjects})
     complete(source, subjects, needs)
-    counted = counted_objects(source, given, options.selector)
-    complete(source, counted, policy_needs)
-    asked = (subject.ref for subject in (*subjects, *counted))
-    spaces = dict.fromkeys(ref.namespace for ref in (*asked, *policies))
+    if counted:
+        from kubectl_kres.reports.namespace.explain_policy import policy_needs
+
+        complete(source, counted, policy_needs)
+    asked_about = [subject.ref for subject in (*subjects, *counted)]
+    spaces = dict.fromkeys(ref.namespace for ref in (*asked_about, *policies))
     wanted = {
         space: (
             Need("LimitRange", space),

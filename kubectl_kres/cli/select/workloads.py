@@ -230,10 +230,13 @@ def _with_counted(
     for kind in (other.ref.kind for other in others if other.ref.kind in left):
         left.remove(kind)
     return Found((*subjects, *others), left_out=tuple(left))
-def counted_objects(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
-    """The objects of files that no pods are made of and that quotas count: claims, services, and what they name."""
-    known = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
-    return [*known, *_counted_in_files(source, given, selector)]
+
+
+def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
+    """The objects of files that make no pods and that quotas count: claims, Services and the others."""
+    claims = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
+    known = {subject.ref for subject in claims}
+    return [*claims, *(it for it in _counted_in_files(source, given, selector) if it.ref not in known)]
 
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:

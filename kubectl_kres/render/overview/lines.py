@@ -13,7 +13,7 @@ from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.headline import PARTLY
+from kubectl_kres.render.verdict.headline import PARTLY, only_fit
 from kubectl_kres.render.verdict.run_state import because
 from kubectl_kres.reports.common.explanation import RunState, Unseen
 from kubectl_kres.reports.common.resource_lists import listed
@@ -78,6 +78,8 @@ def problem_said(problem: Problem, now: str) -> str:
     texts = [problem.state]
     if problem.verdict is not None:
         because = cause(problem.verdict.findings) or problem.verdict.message
+        if not because and problem.verdict.fits is not None:
+            because = only_fit(problem.verdict)
         texts = [f"{problem.state}: {because}" if because else problem.state]
         texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
     if problem.run_state is not None:

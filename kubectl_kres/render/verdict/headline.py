@@ -116,7 +116,7 @@ def why(
         case "blocked" if verdict.blocked is not None:
             return f"{_missing(pods)}{rejected(verdict.blocked)}"
         case "partly":
-            return f"{_missing(pods)}only {verdict.fits} of the {verdict.missing} missing pods fit{_limits(verdict)}"
+            return f"{_missing(pods)}{only_fit(verdict)}"
         case "depends-on-order":
             return f"{_missing(pods)}admitted, or refused by the order of LimitRanges or quotas: {because}"
     return ""
@@ -171,6 +171,11 @@ def _there(pods: Replicas | None, *, live: bool, ended: bool) -> str:
 
 def _another(*, live: bool, ended: bool) -> str:
     return "a new run would be refused" if ended else f"a further pod{' like it' * live} would be refused"
+
+
+def only_fit(verdict: Verdict) -> str:
+    """How many of the missing pods are admitted where not all are."""
+    return f"only {verdict.fits} of the {verdict.missing} missing pods fit{_limits(verdict)}"
 
 
 def _limits(verdict: Verdict) -> str:

@@ -186,7 +186,11 @@ def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
     live, owner = analysis.start.live, analysis.start.owner
     if live is not None:
         return (live,)
-    return waiting_pods(store, subject.ref.kind, owner) if owner is not None and subject.raw is None else ()
+    if subject.raw is not None:
+        from kubectl_kres.reports.rollout.wanted_pods import applied_to_stored  # noqa: PLC0415 - it asks this module
+
+        owner = applied_to_stored(store, subject)[0]
+    return waiting_pods(store, subject.ref.kind, owner) if owner is not None else ()
 
 
 def _lacking(store: Store, pod: Pod, analysis: Analysis) -> Iterator[Creation]:

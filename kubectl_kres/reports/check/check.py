@@ -80,7 +80,7 @@ def _finding(rule: Rule, broken: Broken, ignored: str) -> CheckFinding:
         rule.code,
         rule.severity,
         broken.object,
-        (broken.message or rule.message).format_map(broken.values),
+        rule.message.format_map(broken.values),
         broken.remedy or rule.remedy,
         (*broken.commands, *_asking(broken.object)),
         broken.field,

@@ -18,9 +18,9 @@ EVERY: Final = "*"
 
 
 class Broken(NamedTuple):
-    """What a rule yields of one object. ``values`` fill the rule's message, or ``message`` in its place.
+    """What a rule yields of one object. ``values`` fill the rule's message; ``field``: the path that is to blame.
 
-    ``field``: the path that is to blame. ``remedy``: what to change here; empty: what the rule says of all.
+    ``remedy``: what to change here; empty: what the rule says of all.
     ``commands``: as something to type.
     """
 
@@ -29,7 +29,6 @@ class Broken(NamedTuple):
     field: str = ""
     remedy: str = ""
     commands: tuple[str, ...] = ()
-    message: str = ""
 
 
 class CheckFinding(Record, frozen=True):

@@ -22,6 +22,7 @@ _MODULES = (
     "refused.autoscaler",
     "refused.held_up",
     "refused.run_killed",
+    "refused.object_refused",
     "conflicts.empty_range",
     "conflicts.default_outside",
     "conflicts.ratio",

@@ -105,10 +105,10 @@ class Scene:
     ) -> None:
         self.store, self.ask, self.namespace = store, ask, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
-        #: Objects of files that quotas count beside pods.
-        self.counted = counted
         #: How far the workloads of several files get side by side.
         self.together = together
+        #: The objects of files that make no pods and that the server may refuse: claims, Services, what is counted.
+        self.counted = counted
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
         self._verdicts: dict[ObjectRef, Verdict] = {}
@@ -123,8 +123,8 @@ class Scene:
     @cached_property
     def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
         """The subjects of files as they stand there."""
-        given = (*self.subjects, *self.counted)
-        return {subject.ref: subject.raw for subject in given if subject.raw is not None}
+        asked = (*self.subjects, *self.counted)
+        return {subject.ref: subject.raw for subject in asked if subject.raw is not None}
 
     @cached_property
     def known(self) -> Known:

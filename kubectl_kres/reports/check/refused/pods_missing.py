@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 
-from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.refused.run_never import never_fits
@@ -13,7 +11,6 @@ from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.tekton.base.versions import version_of, version_remarks
 
@@ -28,11 +25,6 @@ def find(scene: Scene) -> Iterator[Broken]:
             part = judged.analysis.tekton
             beside = _beside(part.version if part is not None else "")
             yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged), beside)
-    for subject in scene.counted:
-        with suppress(NotFound, UsageError):
-            counted = explain_policy(scene.store, subject, scene.ask)
-            if counted.verdict is not None and is_negative(counted.verdict):
-                yield _broken(subject.ref, counted.verdict, 0, next(iter(counted.remedies), None))
     # A run of the cluster makes TaskRuns, which are judged themselves, unless it lacks what comes before them.
     for run in scene.pipelines:
         if is_negative(run.verdict) and (scene.of_files or run.lacks_objects):
@@ -48,8 +40,7 @@ def _beside(version: str) -> str:
 def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Broken:
     values = {"outcome": verdict.outcome, "missing": str(missing), "why": f"{cause(verdict)}{beside}"}
     text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
-    # What is no workload is refused itself.
-    return Broken(ref, values, remedy=text, commands=commands, message="" if missing else "{outcome}: {why}")
+    return Broken(ref, values, remedy=text, commands=commands)
 
 
 def _may_lack(scene: Scene, judged: Judged) -> bool:
