@@ -88,13 +88,6 @@ def test_items_of_a_snapshot_that_say_no_kind_are_of_the_kind_of_their_page(tmp_
     assert (job.kind, job.api_version) == ("Job", "batch/v1")
 
 
-def test_a_moment_far_ahead_is_of_another_clock_and_makes_nothing_new():
-    pod = made("Pod", "p", spec=template()["template"]["spec"], creationTimestamp="2026-01-05T00:00:00Z",
-               status={"phase": "Pending"})  # fmt: skip
-    state = object_state(store_of(pod), ObjectRef("Pod", "p", "ns"), NOW)
-    assert state is not None and state.word == "waits"
-
-
 def test_a_daemon_set_whose_first_revision_is_refused_lacks_pods_though_none_are_counted_yet():
     hard = {"count/controllerrevisions.apps": "1"}
     quota = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": hard})

@@ -39,9 +39,6 @@ def age(moment: str | None, now: str) -> float | None:
 
 
 def is_new(moment: str | None, now: str, grace: int = GRACE) -> bool:
-    """Whether a moment is no further back than ``grace`` seconds; not where that is not known.
-
-    A moment further ahead than that comes from another clock than ``now``, and says nothing.
-    """
+    """Whether a moment is no further back than ``grace`` seconds; not where that is not known."""
     seconds = age(moment, now)
-    return seconds is not None and -grace < seconds < grace
+    return seconds is not None and seconds < grace
