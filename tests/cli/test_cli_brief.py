@@ -108,7 +108,7 @@ def test_a_change_of_files_and_files_themselves(kres: Kres, file):
     )
     lines = kres(f"simulate --demo -n shop -f {path} -o brief").out.splitlines()
     assert lines[0].startswith("worse: ") and lines[1].startswith("next    kubectl kres explain deployment/storefront ")
-    assert "maximum memory usage per Container is 256Mi" in kres(lines[1].partition("kubectl kres ")[2]).out
+    assert "above the max 256Mi" in kres(lines[1].partition("kubectl kres ")[2]).out
     path = file(deployment("web", "2Gi", "checkout"))
     *_, last = kres(f"explain --demo -f {path} -n checkout -o brief").out.splitlines()
     assert last == "next    kubectl kres quota team -n checkout --by workload --demo"
@@ -163,7 +163,9 @@ def test_what_is_not_changed_is_the_same(kres: Kres, file):
 
 def test_the_classes_of_pods_and_what_leads_to_another(kres: Kres):
     first, *rest = kres("qos pod/thumbnails-29sb6 -n batch --demo -o brief").out.splitlines()
-    assert first == ("BestEffort: batch/Pod/thumbnails-29sb6: container resize has no cpu request and no cpu limit")
+    assert first == (
+        "BestEffort: batch/Pod/thumbnails-29sb6: container resize has no cpu request and no cpu limit; and 1 more"
+    )
     assert [line.partition(":")[2].partition(":")[0].strip() for line in rest[:2]] == [
         "for the next pod to be Guaranteed",
         "for the next pod to be Burstable",

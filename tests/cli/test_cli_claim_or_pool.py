@@ -354,7 +354,7 @@ def test_the_hint_names_the_first_of_the_queue_and_can_be_typed(kres: Kres, esta
     hint = kres(f"claims {given} {more}").err.splitlines()[-1]
     first = "sweep -n ml-training" if source == "--demo" else "train"
     assert hint == f'What would unblock one: "kubectl kres claims {first} {given}"'
-    assert "what would unblock it" in kres(hint.partition("kubectl kres ")[2].removesuffix('"')).out
+    assert "fix " in kres(hint.partition("kubectl kres ")[2].removesuffix('"')).out
 
 
 @pytest.mark.parametrize("output", ["", " -o json"])

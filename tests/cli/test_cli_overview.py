@@ -15,7 +15,7 @@ def test_the_overview_of_the_example(kres: Kres):
     assert lines[0] == "overview of all namespaces"
     worst = lines.index("worst first")
     assert lines[worst + 1].startswith("x checkout/Deployment/checkout")
-    assert any(line.startswith("  DO raise requests.memory of quota team") for line in lines)
+    assert any(line.startswith("  fix  raise requests.memory of quota team") for line in lines)
     assert max(map(len, (line for line in lines if "kubectl" not in line))) <= 80
 
 
@@ -66,6 +66,6 @@ def test_it_takes_no_names(kres: Kres):
 
 
 def test_the_commands_that_say_more_look_at_the_same_source(kres: Kres):
-    more = [line for line in kres("overview -A --demo").out.splitlines() if line.startswith("  more: ")]
+    more = [line for line in kres("overview -A --demo").out.splitlines() if line.startswith("  next ")]
     assert len(more) > 5
     assert all(line.endswith(" --demo") for line in more)

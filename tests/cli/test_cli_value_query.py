@@ -44,7 +44,7 @@ def test_a_document_has_what_was_asked_for_and_no_more(kres: Kres, flags: str, c
     ("flags", "said"),
     [
         ("-c nope", 'Deployment/checkout has no container "nope"'),
-        ("--for limits.memory.x.y", "shop/web: app has no memory.x.y limit"),
+        ("--for limits.memory.x.y", "checkout/checkout: app has no memory.x.y limit"),
         ("-c migrate --for app.limits.memory", "app.limits.memory is no value of container migrate"),
     ],
 )

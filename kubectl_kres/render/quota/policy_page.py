@@ -9,7 +9,7 @@ from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.labels import labelled, more_line
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, unseen_text
-from kubectl_kres.render.verdict.headline import PARTLY
+from kubectl_kres.render.verdict.headline import PARTLY, blind
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
@@ -68,6 +68,8 @@ def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str
         yield "costs", f"quota {cost.quota}: {amounts}"
     for demand in () if policy_explanation.contradictions else policy_explanation.demands:
         missing = f"; no LimitRange sets {listed(demand.unfilled)}" if demand.unfilled else ""
+        if blind(policy_explanation.unseen):
+            missing = "; LimitRanges, which may fill that in, could not be read"
         yield "wants", f"quota {demand.quota} requires of every container {listed(demand.names)}{missing}"
 
 
