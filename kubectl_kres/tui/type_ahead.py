@@ -78,7 +78,7 @@ class TypeAhead:
         yield not screen.is_mounted
         yield pane is not None and not pane.is_mounted
         # The screen that was left still has the keys while the new one comes.
-        below = screen is app.screen_stack[0] and not app.typing
+        below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
         if pane is not None and below and not _inside(focused, pane):
             yield any(_inside(widget, pane) for widget in screen.focus_chain)
 

@@ -26,7 +26,7 @@ BURSTS = {
         "HARD",
     ),
     "a filter that is left": ("pods", ["/", *typed("cart"), "escape", "j"], "47 pods", "pods"),
-    "a row, then who uses it": ("quotas", ["enter", "u"], "> users", "WHO"),
+    "a row, then who uses it": ("quotas", ["enter", "u"], "who uses quota/", "WHO"),
     "help and back": ("", ["?", "escape", ":", *typed("ns"), "enter", "j"], "namespaces", "TIGHTEST"),
 }
 

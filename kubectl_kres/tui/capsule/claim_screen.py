@@ -94,12 +94,14 @@ class ClaimPane(OutlinePane):
         kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
-        place = 0
+        place, report_waits = 0, self.report.waits
         for turn in claim_explanation.turns:
             place += turn.result != "kept"
             if turn.result != "kept" or turn.own:
                 item = turn_item(turn, place if turn.result != "kept" else 0)
-                yield replace(item, about=partial(self._queue_lines, item)) if turn.own else item
+                yield (
+                    replace(item, about=partial(self._queue_lines, item), sign="x" * report_waits) if turn.own else item
+                )
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
             yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")
