@@ -113,7 +113,7 @@ SHORT_BY = {
         "fix     release ml-training/nightly",
     ),
     "pool ml-compute": ("3 wait", "ml-training/sweep lacks cpu 4, memory 2Gi", "fix     release ml-training/nightly"),
-    "taskrun integration-12": ("refused: ci/TaskRun/integration-12", "fix     raise requests.cpu of quota runs"),
+    "taskrun integration-12": ("refused: ci/TaskRun/integration-12", "fix     for a new run: set requests.cpu"),
 }
 
 

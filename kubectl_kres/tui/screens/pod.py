@@ -109,8 +109,9 @@ class PodPane(TreePane):
         return journal_lines(self.found, row, width, steps=self.steps, ascii_only=ascii_only) if self.found else ()
 
     def copied(self, row: ValueRow) -> Copy | None:
-        """Of a fault the commands of the first remedy."""
-        commands = self.found.remedies[0].commands if self.found is not None and self.found.remedies else ()
+        """Of a fault the commands of the first remedy that has some."""
+        remedies = self.found.remedies if self.found is not None else ()
+        commands = next((remedy.commands for remedy in remedies if remedy.commands), ())
         if commands and self.sign(row)[0] == "x":
             return Copy("\n".join(commands), "command")
         return Copy(row.text, "value") if row.text else None
