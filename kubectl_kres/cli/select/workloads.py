@@ -225,7 +225,7 @@ def _with_counted(
         others = [other for other in others if is_counted(source.store, other)]
     if not others:
         return None
-    complete(source, (*subjects, *others), wants)
+    complete(source, [*subjects, *others], wants)
     left = [*_left_out(given, options.selector)]
     for kind in (other.ref.kind for other in others if other.ref.kind in left):
         left.remove(kind)
@@ -233,10 +233,9 @@ def _with_counted(
 
 
 def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
-    """The objects of files that make no pods and that quotas count: claims, Services and the others."""
-    claims = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
-    known = {subject.ref for subject in claims}
-    return [*claims, *(it for it in _counted_in_files(source, given, selector) if it.ref not in known)]
+    """The objects of files that quotas count and that make no pods."""
+    policies = _policies_in_files(given, selector, lambda kind: answers_about(kind).counted)
+    return [*{it.ref: it for it in (*_counted_in_files(source, given, selector), *policies)}.values()]
 
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
@@ -268,9 +267,8 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
     from kubectl_kres.cli.args.selector import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
 
-    fits = labels_match(selector)
     left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in given.manifests if is_left_out(manifest))
-    return tuple(kind for kind, labels in left if fits(labels if isinstance(labels, Mapping) else {}))
+    return tuple(kind for kind, it in left if labels_match(selector)(it if isinstance(it, Mapping) else {}))
 
 
 def _unknown(given: Input) -> Iterator[Unseen]:
