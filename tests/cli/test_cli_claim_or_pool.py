@@ -303,7 +303,7 @@ def test_where_capsule_does_not_show_its_other_quotas_are_not_asked_for(kres: Kr
     assert not [path for path in api.asked if "capsule" in path]
 
 
-@pytest.mark.parametrize("command", ["explain deploy/heavy -n solar-prod", "quota --denied -n solar-prod"])
+@pytest.mark.parametrize("command", ["explain deploy/heavy -n solar-prod --all", "quota --denied -n solar-prod"])
 def test_a_pod_refused_by_a_managed_quota_is_told_what_to_claim(kres: Kres, estate: Any, command: str):
     pod = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "2500m", "memory": "1Gi"}}}]}
     meta = {"name": "heavy", "namespace": "solar-prod"}
