@@ -55,6 +55,8 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
         yield from labelled("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
     if report.message and report.message != "reconciled" and not (report.waits and report.amounts):
         yield from labelled("server", report.message, width, tone="quiet")
+    if report.quota is not None and report.quota.note:
+        yield from labelled("warning", report.quota.note, width, tone="warn")
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
     more = len(report.ways) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
