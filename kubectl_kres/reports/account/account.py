@@ -19,6 +19,7 @@ from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.account.stored_workload import applied_to_stored
 from kubectl_kres.reports.common.analysis import Account, Analysis, instead
 from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template
 from kubectl_kres.reports.common.objects.waiting_pods import absent_objects, waiting_pods
@@ -187,8 +188,6 @@ def _pods(store: Store, subject: Subject, analysis: Analysis) -> Sequence[Pod]:
     if live is not None:
         return (live,)
     if subject.raw is not None:
-        from kubectl_kres.reports.rollout.wanted_pods import applied_to_stored  # noqa: PLC0415 - it asks this module
-
         owner = applied_to_stored(store, subject)[0]
     return waiting_pods(store, subject.ref.kind, owner) if owner is not None else ()
 

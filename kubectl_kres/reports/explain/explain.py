@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.draft import SIDES, Draft, Side
+from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import qos
-from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, brought_class, quota_request
@@ -29,7 +28,6 @@ from kubectl_kres.reports.common.explanation import (
     Fact,
     QuotaCost,
     RunState,
-    Total,
     Unseen,
     Verdict,
     unread,
@@ -45,7 +43,7 @@ from kubectl_kres.reports.pod.events import barring, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs, node_needs
 from kubectl_kres.reports.pod.pod_claims import added, with_account
-from kubectl_kres.reports.pod.values import ValueTable, names_of
+from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.words import NOTHING, told
@@ -220,7 +218,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         spare=spare_of(verdict),
         state=_state(store, subject),
         containers=containers,
-        totals=tuple(_totals(draft)) if draft is not None else (),
+        totals=tuple(totals(draft)) if draft is not None else (),
         qos=qos.explain(draft, _brought(start, ask.server)) if draft is not None else None,
         qos_alternatives=() if _brought(start, ask.server) else tuple(sorted(_other_classes(outcomes))),
         replicas=pods,
@@ -486,27 +484,6 @@ def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[Quot
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
-
-
-def _totals(draft: Draft) -> Iterator[Total]:
-    sums = {side: of_pod(draft, side) for side in SIDES}
-    parts = {side: both_sums(draft, side) for side in SIDES}
-    names = sorted({name for values in sums.values() for name in values}, key=lambda n: (n != "cpu", n != "memory", n))
-    for name in names:
-        for side in reversed(SIDES):
-            if name in sums[side]:
-                value = sums[side][name]
-                derived = explain_total(draft, side, name, value, parts[side])
-                yield Total(side, name, str(value), derived, _open(draft, side, name))
-
-
-def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
-    """The containers that no limit holds, where the sum of the others looks like one of the pod."""
-    level = draft.pod.side(side) if draft.pod is not None else {}
-    if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
-        return ()
-    running = (*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar"))
-    return tuple(slot.name for slot in running if resource not in slot.limits)
 
 
 def _brought(start: Start, server: Server) -> str:

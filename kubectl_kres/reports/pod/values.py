@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from kubectl_kres.admission.base.draft import SIDES, Draft, Slot
+from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ManagedFields, ManagedMetadata
 from kubectl_kres.model.pod import Container as PodContainer
@@ -16,7 +17,7 @@ from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.common.analysis import Start
-from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue
+from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue, Total
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -259,3 +260,25 @@ def _same(a: str | None, b: str | None) -> bool:
         return stored(a) == stored(b)
     except QuantityError:
         return a == b
+
+
+def totals(draft: Draft) -> Iterator[Total]:
+    """Yield the effective requests and limits of the pod, cpu and memory first."""
+    sums = {side: of_pod(draft, side) for side in SIDES}
+    parts = {side: both_sums(draft, side) for side in SIDES}
+    names = sorted({name for values in sums.values() for name in values}, key=lambda n: (n != "cpu", n != "memory", n))
+    for name in names:
+        for side in reversed(SIDES):
+            if name in sums[side]:
+                value = sums[side][name]
+                derived = explain_total(draft, side, name, value, parts[side])
+                yield Total(side, name, str(value), derived, _open(draft, side, name))
+
+
+def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
+    """The containers that no limit holds, where the sum of the others looks like one of the pod."""
+    level = draft.pod.side(side) if draft.pod is not None else {}
+    if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
+        return ()
+    running = (*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar"))
+    return tuple(slot.name for slot in running if resource not in slot.limits)

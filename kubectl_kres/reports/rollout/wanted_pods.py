@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from msgspec import structs
-
 from kubectl_kres.admission.quota.quota_admission import charges
-from kubectl_kres.errors import QuantityError, UsageError
-from kubectl_kres.model.pod import Pod, ResourceRequirements
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import parse
+from kubectl_kres.reports.account.stored_workload import applied_to_stored
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.owned import controller, owned_by
-from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of, pods_of_one_job, replicas_of
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod.events import blocked_by
@@ -139,61 +137,6 @@ def _is_of(store: Store, sets: Collection[str], fact: Fact) -> bool:
 
 #: The pod that a refusal is about.
 _POD_NAME = re.compile(r'pods? "([^"]+)"')
-
-
-def applied_to_stored(store: Store, subject: Subject) -> tuple[Workload | None, Replicas | None]:
-    """The stored workload with what a file of the same pods says else, and its pods then; None: it is another one.
-
-    A number that the file does not state stays.
-    """
-    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    workload = manifest_workload(subject)
-    if not isinstance(stored, Workload) or workload is None or not _same_pods(stored, workload, subject):
-        return None, None
-    replicas = stored.spec.replicas if workload.spec.replicas is None else workload.spec.replicas
-    spec = structs.replace(workload.spec, template=stored.spec.template, replicas=replicas)
-    applied = structs.replace(stored, spec=spec)
-    try:
-        return applied, pods_of(store, subject.ref.kind, applied)
-    except UsageError:
-        return None, None
-
-
-def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
-    """Whether both templates make pods that admission cannot tell apart; what the server fills in plays no part."""
-    return _shape(stored, subject) == _shape(workload, subject)
-
-
-def _shape(workload: Workload, subject: Subject) -> object:
-    template = template_of(workload)[1]
-    if template is None:
-        return None
-    spec = pod_of_template(template, subject).spec
-    groups = (spec.containers or (), spec.init_containers or ())
-    return (
-        [
-            [
-                (container.name, container.image, container.restart_policy or "", _amounts(container.resources))
-                for container in it
-            ]
-            for it in groups
-        ],
-        _amounts(spec.resources),
-        spec.runtime_class_name or "",
-        spec.priority_class_name or "",
-    )
-
-
-def _amounts(resources: ResourceRequirements | None) -> list[dict[str, object]]:
-    sides = (resources.limits, resources.requests) if resources is not None else (None, None)
-    return [{name: _amount(str(text)) for name, text in (side or {}).items()} for side in sides]
-
-
-def _amount(text: str) -> object:
-    try:
-        return parse(text).nano
-    except QuantityError:
-        return text
 
 
 def _of_pods(analysis: Analysis) -> bool:
