@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
-from textual.app import App
 from textual.command import Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -35,6 +34,7 @@ from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, safe, taken
 from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
+from kubectl_kres.tui.what_if_keys import WhatIfKeys
 from kubectl_kres.tui.widgets.header_footer import (
     crumb_at,
     crumb_line,
@@ -60,7 +60,7 @@ _SPACES = Need("Namespace", required=False)
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 
 
-class Kres(App[None]):
+class Kres(WhatIfKeys):
     """Read-only. ``session`` belongs to this app's loop."""
 
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyProvider, Screens, Objects, Contexts}
@@ -89,12 +89,12 @@ class Kres(App[None]):
         self._chosen = theme
         self._remark: Timer | None = None
         self._said: Line = ()
-        self._wanted: object = None
+        self.wanted: object = None
         self._purpose: Purpose = "command"
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
         self._aimed = ""
-        self._tries: tuple[whatif.TypedNumber, ...] = ()
+        self.tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ahead = TypeAhead(self)
         #: Whether the palette has asked for the names of all kinds.
@@ -160,7 +160,7 @@ class Kres(App[None]):
             new.enter(place)
         if old is not None and old is not new:
             self._leave(old)
-        self._want()
+        self.want()
         self.tell()
 
     def _key(self, place: Location) -> str:
@@ -177,15 +177,15 @@ class Kres(App[None]):
         self.panes.pop(key, None)
         old.remove()
 
-    def _want(self) -> None:
+    def want(self) -> None:
         """Reads what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
-        tried = whatif.needs(self.session.store, self._tries) if self._tries else ()
+        tried = whatif.needs(self.session.store, self.tries) if self.tries else ()
         sought = self.searched() if self._searching else ()
         needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried, *sought))
-        if needs != self._wanted:
-            self._wanted = needs
+        if needs != self.wanted:
+            self.wanted = needs
             self.session.want(needs)
 
     def tick(self) -> None:
@@ -209,9 +209,9 @@ class Kres(App[None]):
             self.pane.refresh_sums()
         self.pane.changed(changes)
         if changes:
-            self._want()
-        if self._tries:
-            self._try()
+            self.want()
+        if self.tries:
+            self.try_numbers()
         if changes or fresh or self._ticks % 10 == 0:
             self.tell()
 
@@ -332,7 +332,7 @@ class Kres(App[None]):
         """Names of kinds that no screen has shown are read while the palette is open."""
         if not self._searching:
             self._searching = True
-            self._want()
+            self.want()
         super().action_command_palette()
 
     def action_act(self, action: str) -> None:
@@ -352,7 +352,7 @@ class Kres(App[None]):
             if getattr(self.history, _MOVES[action])():
                 self.show()
             elif action == "up" and connecting(self.session):
-                self._type("command", "ctx ", words=True)
+                self.ask_for("command", "ctx ", words=True)
             else:
                 self.say("no further" if action == "forward" else "this is the start (q quits)")
         elif (handler := getattr(self, f"do_{action.replace('-', '_')}", None)) is not None:
@@ -406,17 +406,17 @@ class Kres(App[None]):
         self.say(f"namespace {namespace or 'all'}")
 
     def do_command(self) -> None:
-        self._type("command", words=True)
+        self.ask_for("command", words=True)
 
     def do_filter(self) -> None:
         if self.pane is not None and self.pane.filters:
-            self._type("filter", self.pane.filtered)
+            self.ask_for("filter", self.pane.filtered)
         else:
             self.say("there is nothing to filter on this screen")
 
     def do_save(self) -> None:
         if self.pane:
-            self._type("save", save.name(self.pane.crumb(), table=self.pane.tabular))
+            self.ask_for("save", save.name(self.pane.crumb(), table=self.pane.tabular))
 
     def do_help(self) -> None:
         self.go(Location("help", tab=self.history.here.view))
@@ -450,84 +450,17 @@ class Kres(App[None]):
     def do_reload(self) -> None:
         if self.session.setting.live:
             self.session.feed.stop()
-            self._wanted = None
-            self._want()
+            self.wanted = None
+            self.want()
             self.say("reading again")
         else:
             self.say("a snapshot does not change: there is nothing to read again")
 
-    def do_suppose(self) -> None:
-        ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
-        proposal = whatif.proposal(self.session.store, ref, name, now)
-        if proposal is None:
-            self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
-            return
-        self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
-        self._type("suppose", proposal.text)
-
-    def _suppose(self, text: str) -> None:
-        """Waits for what has to be read: what becomes of the number is said at a tick."""
-        if self._aim is None or not text:
-            return
-        if "=" not in text:
-            # A value alone is for the name that stood there.
-            text = f"{self._aimed}={text}"
-        change = self.session.what_if
-        try:
-            typed_number = whatif.tried((change.real if change else self.session).store, self._aim, text)
-        except KresError as error:
-            self.say(safe(error.message), "warn")
-            return
-        if change is not None and any(
-            other.placed.namespace != typed_number.placed.namespace for other in change.tries
-        ):
-            self.say("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
-            return
-        # A number that is tried again takes the place of the one before.
-        others = tuple(other for other in (change.tries if change else ()) if other.value != typed_number.value)
-        self._tries = (*others, typed_number)
-        self._wanted = None
-        self._want()
-        self.say("looking what becomes of it")
-
-    def _try(self) -> None:
-        """Once all is there: the screens on the state that the numbers lead to."""
-        change = self.session.what_if
-        real = change.real if change else self.session
-        if any(real.loading(whatif.needs(real.store, self._tries))):
-            return
-        tries, self._tries = self._tries, ()
-        try:
-            change_report, after = whatif.played(real, tries)
-        except KresError as error:
-            self.say(safe(error.message), "bad")
-            return
-        if refused := next((step for step in change_report.steps if not step.allowed), None):
-            self.say(safe(f"refused: {refused.message}"), "bad")
-            return
-        self._exchange(
-            whatif.supposing(real, tries, change_report, after), History((*self._without_trying(), Location("whatif")))
-        )
-
-    def _without_trying(self) -> Trail:
-        """The way here but for what became of a number."""
-        return tuple(place for place in self.history.trail if place.view != "whatif")
-
-    def do_unsuppose(self) -> None:
-        change = self.session.what_if
-        if change is None:
-            self.say("nothing is tried: s on a value does")
-            return
-        self._exchange(change.real, History(self._without_trying() or (HOME,)))
-        owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)
-        what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
-        self.copy("; ".join(typed_number.lasting for typed_number in change.tries), what)
-
-    def _exchange(self, session: Session, history: History) -> None:
+    def exchange(self, session: Session, history: History) -> None:
         """Other objects under the same app."""
         for pane in self.panes.values():
             pane.remove()
-        self.panes, self.pane, self._wanted, self.session, self.history = {}, None, None, session, history
+        self.panes, self.pane, self.wanted, self.session, self.history = {}, None, None, session, history
         self.paused, self._said = False, ()
         self.show()
 
@@ -541,7 +474,7 @@ class Kres(App[None]):
             return
         (change.real if change else self.session).feed.close()
         session.visit(self.session.namespace)
-        self._exchange(session, History(self._without_trying() or (HOME,)))
+        self.exchange(session, History(self._without_trying() or (HOME,)))
         assert session.setting.at is not None
         self.say(safe(session.setting.at.words))
 
@@ -572,7 +505,7 @@ class Kres(App[None]):
 
     # The prompt
 
-    def _type(self, purpose: Purpose, text: str = "", *, words: bool = False) -> None:
+    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False) -> None:
         self._bar("sign").put([("strong", f" {SIGNS[purpose]}")])
         self._bar("sign").styles.width = len(SIGNS[purpose]) + 1
         self._purpose = purpose
@@ -598,7 +531,7 @@ class Kres(App[None]):
         if event.purpose == "command":
             self.action_run(event.text)
         elif event.purpose == "suppose":
-            self._suppose(event.text)
+            self.try_number(event.text)
         elif event.purpose == "save" and event.text:
             self._save(event.text)
 
@@ -624,7 +557,7 @@ class Kres(App[None]):
             return
         self.session.feed.close()
         view = self.history.here.view
-        self._exchange(session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,)))
+        self.exchange(session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,)))
         self.say(f"context {safe(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:

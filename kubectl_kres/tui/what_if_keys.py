@@ -1,0 +1,117 @@
+"""What the keys of a what-if do: a number is asked for, tried on the objects that were read, and left again."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.line import Tone
+from kubectl_kres.tui import whatif
+from kubectl_kres.tui.location import HOME, History, Location, Trail
+from kubectl_kres.tui.screens.pane import Pane
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.widgets.prompt import Purpose
+
+
+class WhatIfKeys(App[None]):
+    """The part of the app that tries numbers; ``app.Kres`` is the rest."""
+
+    session: Session
+    history: History
+    pane: Pane | None
+    #: The numbers whose consequences wait for what has to be read.
+    tries: tuple[whatif.TypedNumber, ...]
+    #: What was last asked of the feed; None: ask again.
+    wanted: object
+    #: The object that a number is typed for, and the name that stood in the prompt.
+    _aim: ObjectRef | None
+    _aimed: str
+
+    def say(self, text: str, tone: Tone = "") -> None:
+        """Show a remark for a while."""
+        raise NotImplementedError
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy a text to the clipboard."""
+        raise NotImplementedError
+
+    def want(self) -> None:
+        """Read what the screens need."""
+        raise NotImplementedError
+
+    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False) -> None:
+        """Show the prompt."""
+        raise NotImplementedError
+
+    def exchange(self, session: Session, history: History) -> None:
+        """Show other objects under the same app."""
+        raise NotImplementedError
+
+    def do_suppose(self) -> None:
+        ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
+        proposal = whatif.proposal(self.session.store, ref, name, now)
+        if proposal is None:
+            self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
+            return
+        self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
+        self.ask_for("suppose", proposal.text)
+
+    def try_number(self, text: str) -> None:
+        """Waits for what has to be read: what becomes of the number is said at a tick."""
+        if self._aim is None or not text:
+            return
+        if "=" not in text:
+            # A value alone is for the name that stood there.
+            text = f"{self._aimed}={text}"
+        change = self.session.what_if
+        try:
+            typed_number = whatif.tried((change.real if change else self.session).store, self._aim, text)
+        except KresError as error:
+            self.say(safe(error.message), "warn")
+            return
+        if change is not None and any(
+            other.placed.namespace != typed_number.placed.namespace for other in change.tries
+        ):
+            self.say("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
+            return
+        # A number that is tried again takes the place of the one before.
+        others = tuple(other for other in (change.tries if change else ()) if other.value != typed_number.value)
+        self.tries = (*others, typed_number)
+        self.wanted = None
+        self.want()
+        self.say("looking what becomes of it")
+
+    def try_numbers(self) -> None:
+        """Once all is there: the screens on the state that the numbers lead to."""
+        change = self.session.what_if
+        real = change.real if change else self.session
+        if any(real.loading(whatif.needs(real.store, self.tries))):
+            return
+        tries, self.tries = self.tries, ()
+        try:
+            change_report, after = whatif.played(real, tries)
+        except KresError as error:
+            self.say(safe(error.message), "bad")
+            return
+        if refused := next((step for step in change_report.steps if not step.allowed), None):
+            self.say(safe(f"refused: {refused.message}"), "bad")
+            return
+        self.exchange(
+            whatif.supposing(real, tries, change_report, after), History((*self._without_trying(), Location("whatif")))
+        )
+
+    def _without_trying(self) -> Trail:
+        """The way here but for what became of a number."""
+        return tuple(place for place in self.history.trail if place.view != "whatif")
+
+    def do_unsuppose(self) -> None:
+        change = self.session.what_if
+        if change is None:
+            self.say("nothing is tried: s on a value does")
+            return
+        self.exchange(change.real, History(self._without_trying() or (HOME,)))
+        owners = dict.fromkeys(typed_number.owner for typed_number in change.tries if typed_number.owner)
+        what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
+        self.copy("; ".join(typed_number.lasting for typed_number in change.tries), what)
