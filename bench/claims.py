@@ -13,11 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kubectl_kres.capsule.replay.settle import settle
-from kubectl_kres.capsule.replay.world import world_of
-from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, in_order
-from kubectl_kres.capsule.rules.amounts import amounts
-from kubectl_kres.model.capsule import (
+from kubectl_kres.capsule.model import (
     PoolConfig,
     PoolRef,
     ResourcePool,
@@ -27,6 +23,10 @@ from kubectl_kres.model.capsule import (
     ResourcePoolSpec,
     ResourcePoolStatus,
 )
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, in_order
+from kubectl_kres.capsule.rules.amounts import amounts
 from kubectl_kres.model.meta import LabelSelector, ManagedMetadata
 from kubectl_kres.model.policy import Namespace, ResourceQuotaSpec
 

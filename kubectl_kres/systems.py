@@ -1,6 +1,6 @@
-"""The systems beside Kubernetes' own controllers that are explained: each has folders of its own in the layers.
+"""The systems beside Kubernetes' own controllers that are explained: each is a folder of its own.
 
-A further one is such folders and one entry here. What they register is loaded by name: no common room knows them.
+A further one is such a folder and one entry here. What they register is loaded by name: no common room knows them.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-#: Each system with the layers that it has something for: ``kubectl_kres.LAYER.NAME.system`` holds it as ``SYSTEM``, in
-#: ``model`` the module ``kubectl_kres.model.NAME`` as ``KINDS``.
+#: Each system with the layers that it has something for: ``kubectl_kres.NAME.LAYER`` holds it as ``SYSTEM``, the
+#: module ``kubectl_kres.NAME.model`` its kinds as ``KINDS``.
 SYSTEMS: Final = {
-    "capsule": ("model", "reports", "render", "cli", "tui"),
-    "tekton": ("model", "manifests", "reports", "render", "cli", "tui"),
-    "policing": ("reports", "cli", "tui"),
+    "capsule": ("model", "reports", "text", "commands", "screens"),
+    "tekton": ("model", "manifests", "reports", "text", "commands", "screens"),
+    "policies": ("reports", "commands", "screens"),
 }
 
 
 @cache
 def modules(layer: str) -> tuple[ModuleType, ...]:
     """What systems have for a layer, in the order above."""
-    end = "" if layer == "model" else ".system"
     names = [name for name, layers in SYSTEMS.items() if layer in layers]
-    return tuple(import_module(f"kubectl_kres.{layer}.{name}{end}") for name in names)
+    return tuple(import_module(f"kubectl_kres.{name}.{layer}") for name in names)
 
 
 @cache

@@ -46,7 +46,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.snapshot.write import write
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
-from kubectl_kres.tekton.base import config
+from kubectl_kres.tekton.rules.base import config
 
 OUT = ROOT / "kubectl_kres" / "demo" / "shop.kres"
 #: Files in the order of applying, with the field manager that stands in the objects' managedFields.

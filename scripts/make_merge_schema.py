@@ -1,4 +1,4 @@
-"""Write kubectl_kres/policies/merge_schema.json: how the API server merges fields of the kinds that are computed.
+"""Write kubectl_kres/policies/rules/merge_schema.json: how the API server merges fields of the kinds that are computed.
 
 Usage: make_merge_schema.py FOLDER-OF-client-go
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write kubectl_kres/tekton/go_types.json: the Go types of Tekton's objects, asked of its published module.
+"""Write kubectl_kres/tekton/rules/go_types.json: the Go types of Tekton's objects, asked of its published module.
 
 Needs Go and the module proxy. tekton_types.go does the asking, in a module of its own in a temporary folder.
 """

@@ -30,9 +30,9 @@ the checks of Pod Security. `scripts/versions_doc.py 1.36 1.37` prints what lies
 def lines_of(minor: int) -> Iterator[str]:
     """What the version changed, a line of a list each."""
     from kubectl_kres.admission.base.versions import CHANGES, GATES  # noqa: PLC0415 - the path is set by main
-    from kubectl_kres.cel.evaluation.environment import functions_of  # noqa: PLC0415
-    from kubectl_kres.policies.pod_security.checks import CHECKS  # noqa: PLC0415
-    from kubectl_kres.reports.policing.system import POLICIES  # noqa: PLC0415
+    from kubectl_kres.policies.cel.evaluation.environment import functions_of  # noqa: PLC0415
+    from kubectl_kres.policies.reports import POLICIES  # noqa: PLC0415
+    from kubectl_kres.policies.rules.pod_security.checks import CHECKS  # noqa: PLC0415
 
     for change in CHANGES.values():
         if change.minor == minor:

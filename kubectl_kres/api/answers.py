@@ -18,7 +18,7 @@ from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
-    from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
+    from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
     from kubectl_kres.reports.changes.report import ChangeReport
     from kubectl_kres.reports.check.finding import CheckFinding
     from kubectl_kres.reports.explain.difference import Difference
@@ -234,10 +234,10 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
 
 def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[ClaimReport]]:
     """The claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others wait."""
-    from kubectl_kres.render.capsule import claim as render
-    from kubectl_kres.reports.capsule.claim.claims import Claims
-    from kubectl_kres.reports.capsule.common.needs import claims_needs
-    from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+    from kubectl_kres.capsule.reports.claim.claims import Claims
+    from kubectl_kres.capsule.reports.common.needs import claims_needs
+    from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+    from kubectl_kres.capsule.text import claim as render
     from kubectl_kres.store.coverage import Need
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()

@@ -1,4 +1,4 @@
-"""Capsule's pools and claims as its controller v0.14 has them: choice, assignment, allocation, quotas, refusals.
+"""Capsule: everything about its pools and claims, from structs to screens.
 
-A world is a value; an event makes the set of worlds that it can lead to. Nothing here reads, waits or writes.
+Layers, lowest first: ``model``, ``rules``, ``replay``, ``reports``, ``fleet``, ``text``, ``screens``, ``commands``.
 """

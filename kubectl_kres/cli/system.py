@@ -40,4 +40,4 @@ class CliSystem(NamedTuple):
 
 def systems() -> tuple[CliSystem, ...]:
     """All of them, in the order of registration."""
-    return cast("tuple[CliSystem, ...]", registered("cli"))
+    return cast("tuple[CliSystem, ...]", registered("commands"))

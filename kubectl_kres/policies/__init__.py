@@ -1,4 +1,4 @@
-"""What else a server admits by: namespaces, service accounts, Pod Security, policies in CEL; webhooks by name.
+"""What else admits a request: Pod Security, service accounts, admission policies and their language.
 
-Works on whole objects as JSON has them, in the order of the server's plugins (``chain``). Pure: no I/O, no clock.
+Layers, lowest first: ``cel``, ``rules``, ``reports``, ``text``, ``screens``, ``commands``.
 """

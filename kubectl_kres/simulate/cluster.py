@@ -10,12 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay import events
 from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.replay.world import world_of as pools_of
 from kubectl_kres.capsule.rules.conditions import in_use
 from kubectl_kres.capsule.rules.leaving import RELEASE
-from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata
 from kubectl_kres.model.policy import Namespace as NamespaceObject

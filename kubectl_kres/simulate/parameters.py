@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_kres.model.admitting import is_secret, kind_name
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import Raw, mapping
-from kubectl_kres.policies.parameters import Look
+from kubectl_kres.policies.rules.parameters import Look
 from kubectl_kres.simulate.change import Apply, Delete, ParameterStep, Patch, Step, key_of_step
 
 #: Kind, namespace and name of a parameter, the kind as needs and stores call it.

@@ -12,15 +12,15 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.policies import chain
-from kubectl_kres.policies.matching import matched
-from kubectl_kres.policies.newer import answerable
-from kubectl_kres.policies.parameters import Look, finder
-from kubectl_kres.policies.pod_security.levels import standard_of
-from kubectl_kres.policies.policy import Bound
-from kubectl_kres.policies.request import Request, Review, creation
-from kubectl_kres.policies.resources import settled, undecodable
-from kubectl_kres.policies.world import PolicyObjects, world_of
+from kubectl_kres.policies.rules import chain
+from kubectl_kres.policies.rules.matching import matched
+from kubectl_kres.policies.rules.newer import answerable
+from kubectl_kres.policies.rules.parameters import Look, finder
+from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.policy import Bound
+from kubectl_kres.policies.rules.request import Request, Review, creation
+from kubectl_kres.policies.rules.resources import settled, undecodable
+from kubectl_kres.policies.rules.world import PolicyObjects, world_of
 from kubectl_kres.simulate.parameters import after_changes
 from kubectl_kres.simulate.world import World
 

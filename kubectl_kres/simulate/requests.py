@@ -22,7 +22,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded, on_wire
-from kubectl_kres.policies.objects import defaulted
+from kubectl_kres.policies.rules.objects import defaulted
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.change import (

@@ -9,7 +9,7 @@ from msgspec import ValidationError
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.policies.parameters import Look, no_parameters
+from kubectl_kres.policies.rules.parameters import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Delete, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer

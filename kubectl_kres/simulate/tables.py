@@ -21,7 +21,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.policies.parameters import Look, no_parameters
+from kubectl_kres.policies.rules.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, summed, without_quotas

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from kubectl_kres.model import tekton
-from kubectl_kres.model.tekton import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.snapshot.redact import deciding_parts
-from kubectl_kres.tekton.resources.containers import ARTIFACTS, needs_directory
+from kubectl_kres.tekton import model as tekton
+from kubectl_kres.tekton.model import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
+from kubectl_kres.tekton.rules.resources.containers import ARTIFACTS, needs_directory
 
 T = TypeVar("T", bound=Struct)
 

@@ -1,4 +1,4 @@
-"""What Tekton makes of a TaskRun or PipelineRun: the pods it submits, where each value comes from, what it refuses.
+"""Tekton: everything about its runs and pipelines, from structs to screens.
 
-Values in, values out. ``run`` has the questions; the other modules are the steps on the way, in the order of Tekton's.
+Layers, lowest first: ``model``, ``rules``, ``manifests``, ``reports``, ``text``, ``screens``, ``commands``.
 """

@@ -44,4 +44,4 @@ class TuiSystem:
 
 def systems() -> tuple[TuiSystem, ...]:
     """All of them, in the order of registration."""
-    return cast("tuple[TuiSystem, ...]", registered("tui"))
+    return cast("tuple[TuiSystem, ...]", registered("screens"))

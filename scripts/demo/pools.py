@@ -14,11 +14,11 @@ from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import structs, to_builtins
 from statuses import now, stated
 
+from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay
 from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, dropped, world_of
 from kubectl_kres.capsule.rules.webhooks import stored_claim, stored_pool
-from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import decoded
 

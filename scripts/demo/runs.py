@@ -19,16 +19,16 @@ from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import OwnerReference
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
 from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.tekton.base.config import config_of
-from kubectl_kres.tekton.base.result import Gap
-from kubectl_kres.tekton.controller import creation
-from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, task_of
-from kubectl_kres.tekton.controller.taskrun import RunWorld, task_run, world_of
-from kubectl_kres.tekton.pipeline.pipeline_run import progress
-from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned, plan
+from kubectl_kres.tekton.model import TaskRun
+from kubectl_kres.tekton.rules.base.config import config_of
+from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.controller import creation
+from kubectl_kres.tekton.rules.controller.resolve import Lookups, UsedTask, task_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, task_run, world_of
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import progress
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, Planned, plan
 
 CI = Path(__file__).parent / "ci"
 CONTROLLER, PERSON, KUBELET = "tekton-pipelines-controller", "kubectl-create", "kubelet"

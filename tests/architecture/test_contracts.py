@@ -19,9 +19,14 @@ BREACHES = {
         "admission.base.server -> kubectl_kres.admission.pod.qos",
     ),
     "tekton": (
-        "tekton/base/naming.py",
-        "import kubectl_kres.tekton.pipeline.dag",
-        "tekton.base.naming -> kubectl_kres.tekton.pipeline.dag",
+        "tekton/model.py",
+        "import kubectl_kres.tekton.reports.needs",
+        "tekton.model -> kubectl_kres.tekton.reports.needs",
+    ),
+    "tekton-rules": (
+        "tekton/rules/base/naming.py",
+        "import kubectl_kres.tekton.rules.pipeline.dag",
+        "tekton.rules.base.naming -> kubectl_kres.tekton.rules.pipeline.dag",
     ),
     "scheduling": (
         "scheduling/selectors.py",
@@ -44,7 +49,16 @@ BREACHES = {
         "cli.source.object_source -> kubectl_kres.cli.main",
     ),
     "tui": ("tui/location.py", "import kubectl_kres.tui.app", "tui.location -> kubectl_kres.tui.app"),
-    "cel": ("cel/base/types.py", "import kubectl_kres.cel.syntax.ast", "cel.base.types -> kubectl_kres.cel.syntax.ast"),
+    "policies": (
+        "policies/cel/base/state.py",
+        "import kubectl_kres.policies.rules.change",
+        "policies.cel.base.state -> kubectl_kres.policies.rules.change",
+    ),
+    "cel": (
+        "policies/cel/base/types.py",
+        "import kubectl_kres.policies.cel.syntax.ast",
+        "policies.cel.base.types -> kubectl_kres.policies.cel.syntax.ast",
+    ),
     "fleet": (
         "fleet/status.py",
         "import kubectl_kres.fleet.supervisor",
@@ -55,10 +69,10 @@ BREACHES = {
         "import kubectl_kres.reports.pod.values",
         "reports.common.record -> kubectl_kres.reports.pod.values",
     ),
-    "reports-capsule": (
-        "reports/capsule/common/pool_room.py",
-        "import kubectl_kres.reports.capsule.claim.claims",
-        "reports.capsule.common.pool_room -> kubectl_kres.reports.capsule.claim.claims",
+    "capsule-reports": (
+        "capsule/reports/common/pool_room.py",
+        "import kubectl_kres.capsule.reports.claim.claims",
+        "capsule.reports.common.pool_room -> kubectl_kres.capsule.reports.claim.claims",
     ),
     "reports-check": (
         "reports/check/finding.py",
@@ -72,14 +86,14 @@ BREACHES = {
     ),
     "manifests": (
         "manifests/read.py",
-        "import kubectl_kres.tekton.base.config",
-        "manifests.read -> kubectl_kres.tekton.base.config",
+        "import kubectl_kres.tekton.rules.base.config",
+        "manifests.read -> kubectl_kres.tekton.rules.base.config",
     ),
     "api": ("api/clusters.py", "import kubectl_kres.api.live", "api.clusters -> kubectl_kres.api.live"),
     "systems": (
         "reports/explain/summary.py",
-        "import kubectl_kres.reports.tekton.taskrun",
-        "reports.explain.summary -> kubectl_kres.reports.tekton.taskrun",
+        "import kubectl_kres.tekton.reports.taskrun",
+        "reports.explain.summary -> kubectl_kres.tekton.reports.taskrun",
     ),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
     "pure": ("admission/base/server.py", "def late():\n    import os.path", "admission.base.server -> os"),

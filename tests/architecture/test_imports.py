@@ -35,19 +35,19 @@ CHANGES = {
     "kubectl_kres.capsule.replay.events",
 }
 #: The engine of expressions is for clusters that have policies; the demo has none.
-EXPRESSIONS = {"kubectl_kres.cel.evaluation.evaluate", "kubectl_kres.policies.policy"}
+EXPRESSIONS = {"kubectl_kres.policies.cel.evaluation.evaluate", "kubectl_kres.policies.rules.policy"}
 
 #: What reads files, decides about policies and pools, draws lists and documents, and words odd refusals, is for those
 #: who have or ask for them.
 SELDOM = {
-    "kubectl_kres.capsule",
-    "kubectl_kres.cli.capsule",
+    "kubectl_kres.capsule.rules",
+    "kubectl_kres.capsule.commands",
     "kubectl_kres.cli.output.alike",
     "kubectl_kres.cli.output.documents",
     "kubectl_kres.cli.run.explainer",
     "kubectl_kres.manifests.read",
     "kubectl_kres.manifests.typed",
-    "kubectl_kres.policies.matching",
+    "kubectl_kres.policies.rules.matching",
     "kubectl_kres.provenance.rules",
     "kubectl_kres.render.text.data",
     "kubectl_kres.render.text.jsonpath",
@@ -55,8 +55,8 @@ SELDOM = {
     "kubectl_kres.reports.explain.summary",
     "kubectl_kres.reports.pod.preflight",
     "kubectl_kres.reports.remedies.pod_remedy",
-    "kubectl_kres.reports.tekton.config",
-    "kubectl_kres.tekton",
+    "kubectl_kres.tekton.reports.config",
+    "kubectl_kres.tekton.rules",
 }
 #: What follows a rollout is for workloads that lack pods.
 ROLLOUTS = {"kubectl_kres.reports.rollout.rolling_update", "kubectl_kres.simulate"}
@@ -147,5 +147,7 @@ print(*sys.modules)
 def test_only_policies_load_the_engine_of_expressions():
     command = [sys.executable, "-c", WITHOUT_POLICY]
     loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True).stdout.split()
-    assert "kubectl_kres.policies.chain" in loaded
-    assert {"kubectl_kres.cel.evaluation.evaluate", "kubectl_kres.policies.mutating"} & {*loaded} == set()
+    assert "kubectl_kres.policies.rules.chain" in loaded
+    assert {"kubectl_kres.policies.cel.evaluation.evaluate", "kubectl_kres.policies.rules.mutating"} & {
+        *loaded
+    } == set()

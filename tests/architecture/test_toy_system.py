@@ -1,4 +1,4 @@
-"""A further system is folders of its own and one line: a toy is added to a copy of the package and asked about."""
+"""A further system is a folder of its own and one line: a toy is added to a copy of the package and asked about."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from architecture.modules import PACKAGE
 
 TOY = Path(__file__).parent / "toy"
-LINE = '    "toy": ("model", "reports", "render", "cli", "tui"),\n'
+LINE = '    "toy": ("model", "reports", "text", "commands", "screens"),\n'
 FILES = """
 apiVersion: toy.example.com/v1
 kind: Budget
@@ -36,7 +36,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in sorted(TOY.rglob("*.py")):
         target = copy / source.relative_to(TOY)
         assert not target.exists()
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
     table = copy / "systems.py"
     head, start, rest = table.read_text().partition("SYSTEMS: Final = {\n")

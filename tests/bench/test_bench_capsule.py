@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from bench.made import make, objects
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, world_of
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 
 

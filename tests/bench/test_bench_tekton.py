@@ -12,12 +12,12 @@ from bench.made import keyed, objects, truth
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.quantity import parse
-from kubectl_kres.tekton.base.config import TektonConfig
-from kubectl_kres.tekton.base.result import Gap
-from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run, world_of
+from kubectl_kres.tekton.model import Task, TaskRun
+from kubectl_kres.tekton.rules.base.config import TektonConfig
+from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run, world_of
 
 
 def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, RunResult]]:

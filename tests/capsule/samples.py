@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.capsule.replay.events import Create, WorldEvent, replay_all
-from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.model.capsule import (
+from kubectl_kres.capsule.model import (
     PoolConfig,
     PoolRef,
     ResourcePool,
@@ -16,6 +14,8 @@ from kubectl_kres.model.capsule import (
     ResourcePoolClaimStatus,
     ResourcePoolSpec,
 )
+from kubectl_kres.capsule.replay.events import Create, WorldEvent, replay_all
+from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.model.meta import LabelSelector, ManagedMetadata
 from kubectl_kres.model.policy import Namespace, ResourceQuotaSpec
 

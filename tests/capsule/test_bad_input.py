@@ -6,12 +6,7 @@ import msgspec
 import pytest
 from capsule.samples import assigned, claim, namespace, pool, says, world, worlds
 
-from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, replay
-from kubectl_kres.capsule.replay.reconcile import reconcile
-from kubectl_kres.capsule.replay.settle import settle
-from kubectl_kres.capsule.replay.world import world_of
-from kubectl_kres.capsule.rules.assignment import is_assigned
-from kubectl_kres.model.capsule import (
+from kubectl_kres.capsule.model import (
     CapsuleCondition,
     PoolClaim,
     PoolRef,
@@ -19,6 +14,11 @@ from kubectl_kres.model.capsule import (
     ResourcePoolClaimStatus,
     ResourcePoolStatus,
 )
+from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, replay
+from kubectl_kres.capsule.replay.reconcile import reconcile
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.rules.assignment import is_assigned
 
 
 def of(found, name, space="a"):

@@ -11,9 +11,9 @@ from conformance import capsule as adapter
 from conformance.cases import Case, cases
 from conformance.compare import faults
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import reconcile
 from kubectl_kres.capsule.replay.world import PoolWorld, world_of
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 

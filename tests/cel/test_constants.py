@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.policies.expressions import Accepts, Expression
+from kubectl_kres.policies.rules.expressions import Accepts, Expression
 
 
 def compiled(text: str) -> Expression:

@@ -6,11 +6,11 @@ import tracemalloc
 
 import pytest
 
-from kubectl_kres.cel.base.errors import NotComputed
-from kubectl_kres.cel.base.state import PER_CALL
-from kubectl_kres.cel.base.types import BOOL
-from kubectl_kres.policies.expressions import Accepts, Evaluation, Expression
-from kubectl_kres.reports.policing.scene import MOST
+from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.policies.cel.base.state import PER_CALL
+from kubectl_kres.policies.cel.base.types import BOOL
+from kubectl_kres.policies.reports.scene import MOST
+from kubectl_kres.policies.rules.expressions import Accepts, Evaluation, Expression
 
 TEN = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
 LONG = "'" + "a" * 5000 + "'"

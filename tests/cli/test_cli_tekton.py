@@ -11,7 +11,7 @@ from cli.apiserver import LIMITS, Api
 from cli.running import Kres
 
 from kubectl_kres.model.kinds import KINDS
-from kubectl_kres.model.tekton import GROUP as TEKTON
+from kubectl_kres.tekton.model import GROUP as TEKTON
 
 TASK = {
     "apiVersion": "tekton.dev/v1",

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.metrics import lines
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import ResourceQuota
 
 Data = Mapping[str, Any]

@@ -16,20 +16,20 @@ from kubectl_kres.documents import yaml_text
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.tekton.base import config
-from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.base.result import Built, Fields, Gap, fields_below
-from kubectl_kres.tekton.controller import creation, taskrun
-from kubectl_kres.tekton.controller.pod_build import pods
-from kubectl_kres.tekton.controller.resolve import Lookups, task_of, without_actions, without_task
-from kubectl_kres.tekton.controller.taskrun import RunWorld, world_of
-from kubectl_kres.tekton.pipeline import pipeline_tasks
-from kubectl_kres.tekton.validation import webhook
-from kubectl_kres.tekton.validation.go_types import without_nulls
+from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.tekton.rules.base import config
+from kubectl_kres.tekton.rules.base.convert import to_v1
+from kubectl_kres.tekton.rules.base.result import Built, Fields, Gap, fields_below
+from kubectl_kres.tekton.rules.controller import creation, taskrun
+from kubectl_kres.tekton.rules.controller.pod_build import pods
+from kubectl_kres.tekton.rules.controller.resolve import Lookups, task_of, without_actions, without_task
+from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, world_of
+from kubectl_kres.tekton.rules.pipeline import pipeline_tasks
+from kubectl_kres.tekton.rules.validation import webhook
+from kubectl_kres.tekton.rules.validation.go_types import without_nulls
 
 COMPARED = ("pod", "error", "orders")
 

@@ -1,4 +1,4 @@
-"""How a case recorded from a live Tekton is put to ``tekton.controller.taskrun`` and ``pipeline_run``: to the end."""
+"""A case recorded from a live Tekton, put to ``tekton.rules.controller.taskrun`` and ``pipeline_run``: to the end."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model import policy
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.base.result import Gap
-from kubectl_kres.tekton.controller import taskrun
-from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld
-from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant
-from kubectl_kres.tekton.pipeline.pipeline_run import one_task, pipeline_run, progress
-from kubectl_kres.tekton.pipeline.pipeline_tasks import Planned
-from kubectl_kres.tekton.pipeline.refused_runs import STARTED
+from kubectl_kres.tekton.model import PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.tekton.rules.base.convert import to_v1
+from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.controller import taskrun
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld
+from kubectl_kres.tekton.rules.pipeline.affinity_assistant import Assistant
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import one_task, pipeline_run, progress
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned
+from kubectl_kres.tekton.rules.pipeline.refused_runs import STARTED
 
 COMPARED = ("pod", "condition", "started", "taskRuns", "pipelineRun", "statefulSets", "quotas", "rejected")
 

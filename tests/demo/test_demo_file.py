@@ -19,13 +19,13 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND, DEVICES
 from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
+from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.policing.system import DECIDING
 from kubectl_kres.snapshot import demo
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base import config
+from kubectl_kres.tekton.rules.base import config
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SOURCE = Path(__file__).parents[2] / "scripts" / "demo"

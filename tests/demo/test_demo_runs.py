@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
-from kubectl_kres.model.tekton import PipelineRun, Step, TaskRun
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.snapshot.quiet import HIDDEN
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.controller.taskrun import RunResult, task_run
-from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, plan
+from kubectl_kres.tekton.model import PipelineRun, Step, TaskRun
+from kubectl_kres.tekton.reports.world import tekton_world
+from kubectl_kres.tekton.rules.base.naming import pod_name
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult, task_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, plan
 
 #: Every TaskRun of the demo with the reason of its condition.
 FARES = {

@@ -21,8 +21,8 @@ from e2e.policy_generate import Object, grouped, policy
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.kinds import describe
-from kubectl_kres.policies.chain import create
-from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects, world_of
+from kubectl_kres.policies.rules.chain import create
+from kubectl_kres.policies.rules.world import PolicyAnswer, PolicyObjects, world_of
 
 COMPARED = ("allowed", "code", "reason", "message", "causes", "warnings", "object", "noAnswer")
 THREADS = 3

@@ -18,11 +18,11 @@ from e2e.generate import Setting
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import TaskRun
-from kubectl_kres.tekton.base.config import Flags
-from kubectl_kres.tekton.base.convert import V1
-from kubectl_kres.tekton.base.result import Built
-from kubectl_kres.tekton.controller.creation import unmountable
+from kubectl_kres.tekton.model import TaskRun
+from kubectl_kres.tekton.rules.base.config import Flags
+from kubectl_kres.tekton.rules.base.convert import V1
+from kubectl_kres.tekton.rules.base.result import Built
+from kubectl_kres.tekton.rules.controller.creation import unmountable
 
 #: So many namespaces with LimitRanges, so many runs in each.
 NAMESPACES, RUNS = 24, 12

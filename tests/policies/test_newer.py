@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.policies.newer import familiar
-from kubectl_kres.policies.policy import Bound, bound
+from kubectl_kres.policies.rules.newer import familiar
+from kubectl_kres.policies.rules.policy import Bound, bound
 
 PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
 VALIDATING = {"matchConstraints": PODS, "validations": [{"expression": "true"}]}

@@ -6,9 +6,9 @@ from typing import Any
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.policies.chain import create
-from kubectl_kres.policies.received import received
-from kubectl_kres.policies.world import PolicyObjects
+from kubectl_kres.policies.rules.chain import create
+from kubectl_kres.policies.rules.received import received
+from kubectl_kres.policies.rules.world import PolicyObjects
 
 NONE = policies_of((), (), (), ())
 

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolReport, PoolUse, Queued
+from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.text.queue_picture import of_pool, queue_lines
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.pictures.holders import Room, holders_lines, of_quota, ranked
 from kubectl_kres.render.pictures.scale import Pair, scale_lines
 from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
-from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolReport, PoolUse, Queued
-from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, Explanation, ResourceValue, Verdict
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from reports.stored import box, made, store_of, subject, template
 
+from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import MOST, needs
-from kubectl_kres.reports.policing.system import DECIDING
 
 SETTLED = {
     "observedGeneration": 1,

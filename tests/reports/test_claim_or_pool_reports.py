@@ -10,18 +10,18 @@ import msgspec
 import pytest
 from reports.stored import store_of
 
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_pool
+from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.capsule.text import claim as render_claim
+from kubectl_kres.capsule.text import claim_or_pool as render_pooled
+from kubectl_kres.capsule.text import claims as render_claims
+from kubectl_kres.capsule.text import pools as render_pools
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.capsule import claim as render_claim
-from kubectl_kres.render.capsule import claim_or_pool as render_pooled
-from kubectl_kres.render.capsule import claims as render_claims
-from kubectl_kres.render.capsule import pools as render_pools
-from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
-from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
-from kubectl_kres.reports.capsule.claim.claims import Claims
-from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
-from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
-from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explain_pool
-from kubectl_kres.reports.capsule.pool.pools import pool_report
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "capsule"
 CPU = "requests.cpu"

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from reports.test_unblock_options import CPU, claim, other_key, pool, spaces, store_of, ways_of
 
+from kubectl_kres.capsule.model import PoolClaim
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.replay.world import PoolWorld, with_pool
-from kubectl_kres.model.capsule import PoolClaim
-from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
-from kubectl_kres.reports.capsule.pool.pool_warnings import warnings_of
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.pool.pool_warnings import warnings_of
 
 DOTTED, LONG = "my.pool", "g" * 64
 

@@ -17,15 +17,15 @@ from kubectl_kres.model.raw import decoded
 from kubectl_kres.render.pod import diff as render_diff
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.pod import qos as render_qos
-from kubectl_kres.render.tekton import pipeline as render_pipeline
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_report import quality
-from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.convert import to_v1
+from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.tekton.rules.base.convert import to_v1
+from kubectl_kres.tekton.text import pipeline as render_pipeline
 
 #: Recorded with further objects or steps, which the conformance suite plays.
 APART = {"objects", "steps", "pipelineRun", "stepActions"}

@@ -6,9 +6,9 @@ import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.reports.pod import needs as reading
 from kubectl_kres.reports.pod.needs import MOST, selector_text
-from kubectl_kres.reports.policing.system import DECIDING
 from kubectl_kres.store.coverage import Need
 
 SELECTOR = {"selector": {"matchLabels": {"app": "web"}}}

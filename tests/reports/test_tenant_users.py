@@ -8,10 +8,10 @@ import pytest
 from reports.stored import Raw, box, made, owned_by, store_of
 
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.reports.explain.tenant_users import TenantUsers, tenant_users, users_needs
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.explain.tenant_users import TenantUsers, tenant_users, users_needs
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Store

@@ -7,13 +7,13 @@ from golden.situation import filled
 from reports.test_quota_report import NOW, pod, quota
 from tui.driving import ML
 
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.pool.pool_tree import pool_tree
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import read_yaml
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
-from kubectl_kres.reports.capsule.pool.pool_tree import pool_tree
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.quota_report import VALUE, quota_reports

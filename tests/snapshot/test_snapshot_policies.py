@@ -9,8 +9,8 @@ from msgspec import structs
 from reports.stored import box, made, store_of, subject
 from reports.test_policing import ASK, cluster_wide, deployment, mutating, space, validating
 
+from kubectl_kres.policies.reports.effects import policy_effects
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.policing.effects import policy_effects
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.write import write
 

@@ -11,13 +11,13 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.tekton.base.config import TektonConfig, config_of
-from kubectl_kres.tekton.base.result import Built, Gap
-from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run, world_of
+from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
+from kubectl_kres.tekton.rules.base.result import Built, Gap
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run, world_of
 
 Raw = Mapping[str, Any]
 

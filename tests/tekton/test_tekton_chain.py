@@ -22,7 +22,7 @@ from tekton.made import (
 from kubectl_kres.model.meta import ManagedMetadata
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.provenance.journal import Assume, Derive, Set
-from kubectl_kres.tekton.controller.taskrun import task_run
+from kubectl_kres.tekton.rules.controller.taskrun import task_run
 
 CPU = "spec.containers[0].resources.requests[cpu]"
 

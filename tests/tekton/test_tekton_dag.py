@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.tekton.pipeline.dag import ancestors, cycle_in, largest_at_once
+from kubectl_kres.tekton.rules.pipeline.dag import ancestors, cycle_in, largest_at_once
 
 
 @st.composite

@@ -6,11 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tekton.made import config, limit_range, world
 
-from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
-from kubectl_kres.tekton.base.result import Gap
-from kubectl_kres.tekton.controller.taskrun import alone, sent, task_run
-from kubectl_kres.tekton.pipeline.pipeline_run import PipelineAnswer, pipeline_run
-from kubectl_kres.tekton.pipeline.pipeline_tasks import alone as pipeline_alone
+from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.controller.taskrun import alone, sent, task_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import PipelineAnswer, pipeline_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import alone as pipeline_alone
 
 KEYS = st.sampled_from([
     *("taskSpec", "taskRef", "steps", "stepTemplate", "sidecars", "name", "computeResources", "resources", "requests"),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.tekton.base.config import Flags
-from kubectl_kres.tekton.validation.webhook import admitted
+from kubectl_kres.tekton.rules.base.config import Flags
+from kubectl_kres.tekton.rules.validation.webhook import admitted
 
 STEP = {"name": "a", "image": "i"}
 NOPE = "$(params.nope)"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tekton.made import limit_range
 
 from kubectl_kres.admission.limitrange.limitrange_object import Limits, parse
-from kubectl_kres.tekton.base.amounts import NAMES
-from kubectl_kres.tekton.resources import virtual_limitrange
-from kubectl_kres.tekton.resources.virtual_limitrange import ShareBounds, folded, virtuals
+from kubectl_kres.tekton.rules.base.amounts import NAMES
+from kubectl_kres.tekton.rules.resources import virtual_limitrange
+from kubectl_kres.tekton.rules.resources.virtual_limitrange import ShareBounds, folded, virtuals
 
 AMOUNTS = st.sampled_from(["0", "1", "2", "3"])
 ITEMS = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, AMOUNTS))

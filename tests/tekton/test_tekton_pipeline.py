@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tekton.made import config, limit_range, pipelinerun, quota, taskrun, world
 
-from kubectl_kres.model.tekton import PipelineRun
-from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.pipeline.pipeline_run import pipeline_run, progress
-from kubectl_kres.tekton.pipeline.pipeline_tasks import plan
+from kubectl_kres.tekton.model import PipelineRun
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run, progress
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
 
 ONE_CPU = {"steps": [{"name": "s", "computeResources": {"requests": {"cpu": "1"}}}]}
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tekton.made import config, limit_range, resources, results, step, taskrun, world
 
-from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume, replay
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import parse
-from kubectl_kres.tekton.controller.taskrun import RunResult
+from kubectl_kres.tekton.model import TaskRun
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
 FEW = settings(max_examples=80)
 

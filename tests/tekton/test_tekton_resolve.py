@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from tekton.made import limit_range, pipelinerun, results, taskrun, world
 
-from kubectl_kres.model.tekton import ChildReference
 from kubectl_kres.provenance.journal import Assume, Set
-from kubectl_kres.tekton.base.result import Gap
-from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.controller.taskrun import alone, task_run
-from kubectl_kres.tekton.pipeline.pipeline_run import pipeline_run
-from kubectl_kres.tekton.pipeline.pipeline_tasks import alone as pipeline_alone
-from kubectl_kres.tekton.pipeline.pipeline_tasks import plan
+from kubectl_kres.tekton.model import ChildReference
+from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.controller.taskrun import alone, task_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import alone as pipeline_alone
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
 
 BUILD = {"steps": [{"name": "a", "computeResources": {"requests": {"cpu": "1"}}}]}
 OTHER = {"steps": [{"name": "a", "computeResources": {"requests": {"cpu": "2"}}}]}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tekton.made import built, config, pipelinerun, taskrun, world
 
-from kubectl_kres.tekton.base.variables import replaced
-from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.pipeline.pipeline_run import pipeline_run
-from kubectl_kres.tekton.pipeline.pipeline_tasks import plan
+from kubectl_kres.tekton.rules.base.variables import replaced
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
 
 PARAMS = [{"name": "src", "default": "/src"}, {"name": "rel", "default": "x"}, {"name": "at", "default": ["/a"]}]
 WORKSPACES = [{"name": "w"}, {"name": "m", "mountPath": "/mnt"}, {"name": "o", "optional": True}]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from tekton.made import results, taskrun
 
-from kubectl_kres.model.tekton import Named, PodTemplate, Step, VolumeMount
-from kubectl_kres.tekton.base.config import Flags
-from kubectl_kres.tekton.base.template_merge import merged
-from kubectl_kres.tekton.controller.creation import unbuildable
-from kubectl_kres.tekton.validation.variable_refs import dimmed, mentions
-from kubectl_kres.tekton.validation.webhook import admitted
+from kubectl_kres.tekton.model import Named, PodTemplate, Step, VolumeMount
+from kubectl_kres.tekton.rules.base.config import Flags
+from kubectl_kres.tekton.rules.base.template_merge import merged
+from kubectl_kres.tekton.rules.controller.creation import unbuildable
+from kubectl_kres.tekton.rules.validation.variable_refs import dimmed, mentions
+from kubectl_kres.tekton.rules.validation.webhook import admitted
 
 CASES = json.loads(Path(__file__).with_name("webhook_recordings.json").read_text())
 

@@ -10,18 +10,18 @@ from reports.test_claim_or_pool_reports import READY, SHORT, claim, pool, space
 from tui.driving import LARGE, ML, demo, drive, settled, text, typed, until
 from tui.still import Still, session_on
 
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim
+from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.capsule.screens.scene import scene_of
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
-from kubectl_kres.reports.capsule.claim.claims import Claims
-from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
-from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.overview import overview_cache

@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay import on_claim, on_namespace, on_object, on_pool
 from kubectl_kres.capsule.replay.outcome import WorldOutcome
 from kubectl_kres.capsule.replay.settle import MOST_WORLDS
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.policy import Namespace
 

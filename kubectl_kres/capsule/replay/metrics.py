@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.capsule.rules.amounts import Amounts, added, readable
 from kubectl_kres.capsule.rules.conditions import EXHAUSTED, READY, is_true
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef, ResourceList
 from kubectl_kres.quantity import ZERO, Quantity
 

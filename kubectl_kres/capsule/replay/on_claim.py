@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from kubectl_kres.capsule.model import ResourcePoolClaim, ResourcePoolClaimStatus
 from kubectl_kres.capsule.replay.outcome import WorldOutcome, unreadable
 from kubectl_kres.capsule.replay.settle import pools_of, settle
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct, dropped, with_claims
 from kubectl_kres.capsule.rules.allocation import key_of, place
 from kubectl_kres.capsule.rules.amounts import AmountFault, readable
 from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion, stored_claim
-from kubectl_kres.model.capsule import ResourcePoolClaim, ResourcePoolClaimStatus
 from kubectl_kres.model.meta import ObjectRef
 
 

@@ -11,13 +11,13 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import QuotaCharge
 from kubectl_kres.admission.request.create import create_decoded
 from kubectl_kres.admission.request.new_pod import policies_of
+from kubectl_kres.capsule.model import pool_of
 from kubectl_kres.capsule.replay.counting import counted
 from kubectl_kres.capsule.replay.outcome import WorldOutcome
 from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, quotas_in, with_quotas, without_quotas
 from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.assignment import owns
-from kubectl_kres.model.capsule import pool_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import converted, on_wire

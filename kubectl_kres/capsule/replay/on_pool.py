@@ -8,6 +8,7 @@ from math import prod
 
 from msgspec import structs
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolStatus
 from kubectl_kres.capsule.replay.outcome import WorldOutcome, unreadable
 from kubectl_kres.capsule.replay.reconcile import reconcile
 from kubectl_kres.capsule.replay.settle import MOST_WORLDS, settle, unassigned
@@ -15,7 +16,6 @@ from kubectl_kres.capsule.replay.world import PoolWorld, distinct, with_claims, 
 from kubectl_kres.capsule.rules.amounts import AmountFault, readable
 from kubectl_kres.capsule.rules.assignment import assign
 from kubectl_kres.capsule.rules.webhooks import refuse_pool, stored_pool
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolStatus
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 
 #: Stands for the time of a deletion, which means no more than that there is one.

@@ -7,6 +7,16 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.capsule.model import (
+    CapsuleCondition,
+    PoolAllocation,
+    PoolClaim,
+    PoolExhaustion,
+    ResourcePool,
+    ResourcePoolClaim,
+    ResourcePoolStatus,
+    quota_name,
+)
 from kubectl_kres.capsule.replay.counting import counted
 from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, with_pool, with_quotas, without_quotas
 from kubectl_kres.capsule.rules import conditions
@@ -28,16 +38,6 @@ from kubectl_kres.capsule.rules.managed import managed_quota, refused, sync_faul
 from kubectl_kres.capsule.rules.selection import selected
 from kubectl_kres.capsule.rules.usage import in_use
 from kubectl_kres.capsule.rules.webhooks import refuse_pool
-from kubectl_kres.model.capsule import (
-    CapsuleCondition,
-    PoolAllocation,
-    PoolClaim,
-    PoolExhaustion,
-    ResourcePool,
-    ResourcePoolClaim,
-    ResourcePoolStatus,
-    quota_name,
-)
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import parse

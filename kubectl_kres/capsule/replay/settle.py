@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import reconcile
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct, with_claims
 from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, place
 from kubectl_kres.capsule.rules.assignment import assign, is_assigned, owns
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 
 #: So many worlds are followed where messages are random; of more only the first, in the order of the messages.
 MOST_WORLDS = 64

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 
 K = TypeVar("K")

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.rules import conditions
 from kubectl_kres.capsule.rules.amounts import Amounts, Nanos, added, unchanged
-from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.quantity import ZERO, Format, Quantity
 
 ClaimKey = tuple[str, str]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.capsule.model import GROUP, VERSION, PoolRef, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules import conditions
 from kubectl_kres.capsule.rules.amounts import readable
-from kubectl_kres.model.capsule import GROUP, VERSION, PoolRef, ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef, OwnerReference
 
 Pools = Mapping[str, ResourcePool]

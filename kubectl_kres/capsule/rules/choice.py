@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.rules.amounts import Amounts, readable
-from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import ZERO
 

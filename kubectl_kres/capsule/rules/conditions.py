@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from kubectl_kres.model.capsule import CapsuleCondition, ResourcePoolClaim
+from kubectl_kres.capsule.model import CapsuleCondition, ResourcePoolClaim
 from kubectl_kres.quantity import Quantity
 
 READY, EXHAUSTED, BOUND = "Ready", "Exhausted", "Bound"

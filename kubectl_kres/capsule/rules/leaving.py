@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from msgspec import structs
 
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules.assignment import owns
 from kubectl_kres.capsule.rules.conditions import BOUND, EXHAUSTED, without
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 
 RELEASE = "projectcapsule.dev/release"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from kubectl_kres.model.capsule import ResourcePool
+from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.model.meta import LabelSelector, Requirement
 from kubectl_kres.model.policy import Namespace
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
 from kubectl_kres.capsule.rules.amounts import canonical, readable, same
 from kubectl_kres.capsule.rules.choice import choose
 from kubectl_kres.capsule.rules.conditions import in_use
 from kubectl_kres.capsule.rules.leaving import wants_release, without_release
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
 from kubectl_kres.model.meta import LabelSelector, ObjectRef
 from kubectl_kres.provenance.journal import Source
 

@@ -47,4 +47,4 @@ class RenderSystem:
 
 def systems() -> tuple[RenderSystem, ...]:
     """All of them, in the order of registration."""
-    return cast("tuple[RenderSystem, ...]", registered("render"))
+    return cast("tuple[RenderSystem, ...]", registered("text"))

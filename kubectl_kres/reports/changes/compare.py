@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kubectl_kres.capsule.replay.world import PoolWorld as Pools
+from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.capsule.common.claim_state import HELD, standing
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,

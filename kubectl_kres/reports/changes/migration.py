@@ -9,13 +9,13 @@ import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.model import Tenant, quota_name
+from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
+from kubectl_kres.capsule.reports.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.model.capsule import Tenant, quota_name
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.capsule.common.claim_state import HELD, standing
-from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.model.admitting import AdmissionPolicy
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.reports.policing.system import deciding_needs, parameter_needs
+from kubectl_kres.policies.reports import deciding_needs, parameter_needs
 from kubectl_kres.simulate.change import Apply, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
 from kubectl_kres.simulate.parameters import parameters_of

@@ -12,15 +12,11 @@ from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import TaskRun, TaskRunStatus
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.changes.compare import resized_values, shown_pod
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.tekton.config import configuration_needs
-from kubectl_kres.reports.tekton.needs import tekton_needs
-from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
@@ -28,8 +24,12 @@ from kubectl_kres.simulate.next.next_pod import Next
 from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.controller.taskrun import sent
+from kubectl_kres.tekton.model import TaskRun, TaskRunStatus
+from kubectl_kres.tekton.reports.config import configuration_needs
+from kubectl_kres.tekton.reports.needs import tekton_needs
+from kubectl_kres.tekton.reports.world import tekton_world
+from kubectl_kres.tekton.rules.base.convert import to_v1
+from kubectl_kres.tekton.rules.controller.taskrun import sent
 
 #: What runs refer to.
 _DEFINITIONS = frozenset({"Task", "StepAction"})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.capsule.model import ResourcePoolClaim
+from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.quantity import ZERO
-from kubectl_kres.reports.capsule.common.amount_lists import parsed
-from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 
 
 def beyond(index: PoolIndex, claim: ResourcePoolClaim) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kubectl_kres.capsule.reports.common.needs import pools_needs
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.reports.capsule.common.needs import pools_needs
 from kubectl_kres.reports.common.explanation import Unseen, unread
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.quota.denied import ASKED, denied_needs

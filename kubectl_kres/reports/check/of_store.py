@@ -16,9 +16,9 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
-from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.pipeline_needs import pipeline_needs
 
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 #: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.

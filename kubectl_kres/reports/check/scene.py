@@ -10,12 +10,12 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.changes.together import Together
 from kubectl_kres.reports.check.finding import EVERY
 from kubectl_kres.reports.common.analysis import Analysis
@@ -29,9 +29,9 @@ from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
-from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
-from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 
 _PIPELINE = "PipelineRun"
 

@@ -1,4 +1,4 @@
-"""What Tekton and Capsule add to answers about pods: data alone, made in ``reports.tekton`` and ``reports.capsule``."""
+"""What Tekton and Capsule add to answers about pods: data alone, made in ``tekton.reports`` and ``capsule.reports``."""
 
 from __future__ import annotations
 

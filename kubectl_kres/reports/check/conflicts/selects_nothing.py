@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.rules.selection import fault, fits, is_active, is_empty, is_usable
-from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.reports.check.finding import Broken

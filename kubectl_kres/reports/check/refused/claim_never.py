@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.capsule.reports.common.claim_state import STUCK, WAITING
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.common.claim_state import STUCK, WAITING
 from kubectl_kres.reports.check.claims import beyond
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule

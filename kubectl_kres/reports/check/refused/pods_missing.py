@@ -12,7 +12,7 @@ from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.tekton.base.versions import version_of, version_remarks
+from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
 
 
 def find(scene: Scene) -> Iterator[Broken]:

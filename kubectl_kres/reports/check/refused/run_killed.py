@@ -13,7 +13,7 @@ from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.tekton.run_containers import was_killed
+from kubectl_kres.tekton.reports.run_containers import was_killed
 
 
 def find(scene: Scene) -> Iterator[Broken]:

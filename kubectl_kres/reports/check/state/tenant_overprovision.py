@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
+from kubectl_kres.capsule.reports.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene

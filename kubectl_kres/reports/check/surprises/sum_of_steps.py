@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.explain.explain import analysis_of
+from kubectl_kres.tekton.model import TaskRun
 
 #: So many times the largest step is worth a word.
 _TIMES = 2

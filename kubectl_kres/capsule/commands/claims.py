@@ -1,0 +1,192 @@
+"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would unblock them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.capsule.commands.select_pools import claims
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_ways
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.common.unseen import failed_beside
+from kubectl_kres.capsule.reports.simulate.prediction import Prediction, predicted
+from kubectl_kres.capsule.text import claim as render_claim
+from kubectl_kres.capsule.text import claims as render
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    POOL,
+    SERVER,
+    SIZED,
+    WAITING,
+    WATCHING,
+    WHOLE,
+    Options,
+)
+from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.verdict.brief import about
+from kubectl_kres.reports.common.subject import Subject
+
+#: The claims that somebody has to look at come first; within a state they stay by namespace and name.
+_ORDER = ("failed", "lost", "exhausted", "queued", "unassigned", "pending", "released", "allocated", "in use")
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Claims; with ``--for`` the claim that a workload needs."""
+    if options.sized:
+        from kubectl_kres.capsule.commands import sizing
+
+        return sizing.plan(options, words)
+    if words and (options.pool or options.waiting):
+        raise UsageError("--pool and --waiting choose among claims; names do not go with them")
+    unread = () if words or options.filenames else (*WORKLOADS, "ControllerRevision")
+    return Query(partial(ClaimsPage, options, whole=bool(words)), words, claims, unread=unread)
+
+
+class ClaimsPage(Page):
+    """Claims, a row each. ``whole``: each in full, not a row."""
+
+    kind = "Claims"
+
+    def __init__(self, options: Options, *, whole: bool) -> None:
+        super().__init__(options)
+        self._whole, self.tabled = whole, not whole and options.output != "brief"
+        self._reports: list[ClaimReport] = []
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The claims of a turn, which is one for all of them."""
+        prediction = predicted(turn.store)
+        making = Claims(PoolIndex(prediction.store))
+        tally.assumes(prediction.supposed)
+        for subject, report in self._answers(making, prediction, turn, tally):
+            gap = bool(self._reports)
+            self._reports.append(report)
+            whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, gap=gap)
+            if self.options.output == "brief":
+                whole = self.brief(render_claim.claim_brief(report, self._more(report.subject)))
+            yield Answered(subject, report, whole)
+            tally.meets("allocated", report.state in {"allocated", "in use"})
+            tally.answered(report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code)
+        tally.saw(gaps := failed_beside(making.scene), complete=not gaps)
+        pool = self.options.pool
+        if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
+            tally.note(f'There is no pool "{pool}".')
+
+    def _lines(self, report: ClaimReport, *, now: str, gap: bool) -> Iterator[str]:
+        yield from [""] * gap
+        if self.options.whole or self.options.output == "wide":
+            yield from render_claim.lines(report, color=self.color, width=self.width)
+            return
+        from kubectl_kres.capsule.text.page import claim_lines
+
+        yield from claim_lines(report, same_source(self.options), now=now, color=self.color, width=self.width)
+
+    def _answers(
+        self, making: Claims, prediction: Prediction, turn: AnswerTurn, tally: Tally
+    ) -> Iterator[tuple[Subject, ClaimReport]]:
+        """The claims that were chosen, each with its report."""
+        made = [(subject, self._report(making, prediction, subject, tally)) for subject in turn.found.subjects]
+        kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
+        if not self._whole:
+            kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
+        reports = [report for _, report in kept]
+        named_ = self._whole or self.options.output == "name"
+        yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
+
+    def _report(self, making: Claims, prediction: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
+        """None for one that the server would not take; that is told."""
+        if subject.ref in prediction.refused:
+            tally.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
+            return None
+        ref = subject.ref
+        claim: Any = prediction.store.get(ref.kind, ref.name, ref.namespace)
+        report = claim_detail(making, claim) if self._whole else making.report(claim)
+        return prediction.noted(ref, report)
+
+    def _chosen(self, report: ClaimReport) -> bool:
+        pool = self.options.pool
+        if pool and pool not in {report.pool, report.wanted_pool if not report.pool else ""}:
+            return False
+        return report.waits or not self.options.waiting
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """A row each, below a heading."""
+        reports = [answered.report for answered in answers]
+        return render.table(reports, color=self.color, width=self.width) if reports else ()
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts; the command that goes on from here is noted."""
+        if not self._reports or self._whole or self.options.output in {"name", "brief"}:
+            return
+        yield render.counts([report.state for report in self._reports], self.width)
+        waiting = sorted((report for report in self._reports if report.waits), key=_turn)
+        if waiting:
+            ref = waiting[0].subject
+            tally.note(f'What would unblock one: "{self._more(ref)}"')
+
+    def _more(self, ref: ObjectRef) -> str:
+        """The command that gives the whole answer about a claim."""
+        if self.options.filenames:
+            ref = structs.replace(ref, namespace="")
+        return about("claims", ref, same_source(self.options), kind=False)
+
+
+def _turn(report: ClaimReport) -> tuple[bool, int]:
+    """Who is named first: the first of a queue, before those that stand in none."""
+    return report.place is None, report.place.place if report.place is not None else 0
+
+
+command = Command(
+    "claims",
+    repeated(plan),
+    text="""
+        Show the claims on Capsule's resource pools: which have what they ask for, which wait at which place of the
+        queue, and what is short, which kubectl get does not print.
+
+        Of one claim also what would unblock it: the fewest other claims to remove, asking for less, a larger pool or
+        another one, each gone through with the controller's own steps, and what then becomes of the others.
+        """,
+    examples="""
+        # The claims of a namespace
+        kubectl kres claims -n shop
+
+        # Which claims wait, in all namespaces? For scripts
+        kubectl kres claims -A --waiting --exit-code
+
+        # Why does this claim wait, and what would unblock it?
+        kubectl kres claims batch -n shop
+
+        # As a tenant who may not list namespaces
+        kubectl kres claims -n shop-dev -n shop-prod
+
+        # Wait until this claim is allocated, for a runbook
+        kubectl kres claims batch -n shop -w --until allocated --timeout 10m
+
+        # What has to be claimed for this deployment, rolling update included?
+        kubectl kres claims --for deploy/web
+
+        # What would become of these pools and claims, without a cluster?
+        kubectl kres claims -f pools.yaml --offline
+
+        # On the bundled example, without a cluster
+        kubectl kres claims --demo
+        """,
+    usage="[NAME...]",
+    flags=(POOL, WAITING, SIZED, WHOLE, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "brief", "json", "yaml", "name"),
+    completes="resourcepoolclaims",
+)

@@ -1,0 +1,145 @@
+"""``kubectl kres explain claim/x``, ``pool/x`` and ``tenant/x``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.capsule.commands.select_pools import CLAIM, POOL, claims, pools
+from kubectl_kres.capsule.reports.common.needs import pooled_needs
+from kubectl_kres.capsule.reports.common.unseen import is_whole
+from kubectl_kres.capsule.reports.explain.claim_or_pool import ClaimExplanation, PoolExplanation
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import Explaining, negative, unseen_in
+from kubectl_kres.capsule.reports.explain.explain_tenant import explain_tenant, tenant_needs
+from kubectl_kres.capsule.text import claim_or_pool as render
+from kubectl_kres.capsule.text.tenant import tenant_brief, tenant_lines, tenant_summary
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.repeat_flags import explaining, same_source
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.explainer import Explainer
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import BY_KIND, find
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class ClaimOrPoolExplainer(Explainer):
+    """Claims, pools and Tenants; what is looked up in a store serves all claims and pools."""
+
+    judges_files = False
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self._last: tuple[AnswerTurn, Explaining] | None = None
+
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+        """The pool, and who else claims of it; of a Tenant the quotas in its namespaces."""
+        if subject.ref.kind == "Tenant":
+            return tenant_needs(store, subject)
+        return pooled_needs(store, subject)
+
+    @classmethod
+    def choose(cls, options: Options, words: Sequence[str]) -> Choose | None:
+        """All pools, or all claims, together, since each explains the others; and pools by name, of which some may not
+        be read.
+        """
+        return _chosen(options, words)
+
+    @classmethod
+    def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
+        """Of Tenants who uses what; of pools the command of that name says it."""
+        if find(words[0].partition("/")[0]) != BY_KIND["Tenant"]:
+            return None
+        from kubectl_kres.capsule.commands.tenant_users import query
+
+        return query(options, words)
+
+    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        """The explanation of one object; none is counted by a verdict."""
+        for flag in ("container", "question"):
+            if getattr(self.page.options, flag):
+                name = "for" if flag == "question" else flag
+                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        if subject.ref.kind == "Tenant":
+            yield from self._tenant(turn, subject, tally)
+            return
+        try:
+            result = self._explaining(turn, tally).explain(subject)
+        except KresError as error:
+            tally.missed(error)
+            return
+        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, now=turn.ask.now, many=turn.many)
+        if self.page.options.output == "brief":
+            more = explaining(self.page.options, subject.ref, subject.file)
+            whole = self.page.brief(render.brief(result, more))
+        yield Answered(subject, result, whole), None
+        unseen = unseen_in(result)
+        tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result))
+
+    def _tenant(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        try:
+            tenant_explanation = explain_tenant(turn.store, subject)
+        except KresError as error:
+            tally.missed(error)
+            return
+        color, columns = self.page.color, self.page.width
+        whole: Callable[[], Iterable[str]] = partial(tenant_lines, tenant_explanation, color=color, width=columns)
+        if self.page.options.output == "brief":
+            whole = self.page.brief(
+                tenant_brief(tenant_explanation, explaining(self.page.options, subject.ref, subject.file))
+            )
+        elif turn.many:
+            whole = lambda: (tenant_summary(tenant_explanation, color=color),)  # noqa: E731
+        yield Answered(subject, tenant_explanation, whole), None
+        tally.answered(
+            tenant_explanation.unseen,
+            complete=tenant_explanation.complete,
+            negative=self.page.options.exit_code and tenant_explanation.over,
+        )
+
+    def _explaining(self, turn: AnswerTurn, tally: Tally) -> Explaining:
+        """For all objects of a turn; what is assumed is noted."""
+        if self._last is None or self._last[0] is not turn:
+            explaining = Explaining(turn.store)
+            tally.assumes(explaining.supposed)
+            self._last = turn, explaining
+        return self._last[1]
+
+
+def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, many: bool) -> Iterator[str]:
+    steps, color, columns = page.options.steps, page.color, page.width
+    if many and not steps:
+        yield render.summary(value, color=color)
+        return
+    if not (steps or page.options.whole or page.options.output == "wide"):
+        from kubectl_kres.capsule.text import page as short
+
+        plain = not speaks_unicode()
+        source = same_source(page.options)
+        if isinstance(value, ClaimExplanation):
+            yield from short.claim_lines(value.claim, source, now=now, color=color, width=columns)
+        else:
+            yield from short.pool_lines(value.pool, now=now, ascii_only=plain, color=color, width=columns)
+    elif isinstance(value, ClaimExplanation):
+        yield from render.claim_lines(value, steps=steps, color=color, width=columns)
+    else:
+        plain = not speaks_unicode()
+        yield from render.explain_pool_lines(value, steps=steps, ascii_only=plain, color=color, width=columns)
+    yield from [""] * many
+
+
+def _chosen(options: Options, words: Sequence[str]) -> Choose | None:
+    if options.filenames:
+        return None
+    if words and all(find(head) == POOL and name for head, _, name in (word.partition("/") for word in words)):
+        return pools
+    kind = find(words[0]) if len(words) == 1 and "/" not in words[0] else None
+    if kind not in {POOL, CLAIM}:
+        return None
+    choose = pools if kind == POOL else claims
+    return lambda source, given, options, _, program: choose(source, given, options, (), program)

@@ -1,0 +1,167 @@
+"""``kubectl kres pools``: what Capsule's resource pools share out, among whom, who waits, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.capsule.commands.select_pools import pools
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.common.unseen import failed_beside, is_whole, unseen_of_pool
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
+from kubectl_kres.capsule.reports.pool.pool_tree import pool_tree, tree_needs
+from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.capsule.reports.pool.tenant_view import pool_glimpse
+from kubectl_kres.capsule.reports.simulate.prediction import predicted
+from kubectl_kres.capsule.text import pools as render
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    ASCII,
+    BY_VALUE,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    SERVER,
+    WATCHING,
+    WHOLE,
+    Options,
+)
+from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.text.line import plain
+from kubectl_kres.render.verdict.brief import about
+from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.quota.usage_tree import UsageNode
+from kubectl_kres.store.store import Store
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """All pools, or some in full."""
+    if options.by and options.output == "brief":
+        raise UsageError("-o brief says no more than five lines; it goes with no --by")
+    return Query(partial(PoolsPage, options, whole=bool(words)), words, pools)
+
+
+class PoolsPage(Page):
+    """Pools, a block each. ``whole``: with namespaces, holders and queue."""
+
+    kind = "Pools"
+
+    def __init__(self, options: Options, *, whole: bool) -> None:
+        super().__init__(options)
+        self._whole = whole or options.output == "wide"
+        self._plain = options.ascii or not speaks_unicode()
+        self._shown = 0
+        self._metrics: list[str] = []
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The pools of a turn, which is one for all of them."""
+        prediction = predicted(turn.store)
+        scene = PoolIndex(prediction.store)
+        tally.assumes(prediction.supposed)
+        if self.options.output == "metrics":
+            self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
+        for subject in turn.found.subjects:
+            if subject.ref in prediction.refused:
+                tally.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
+                continue
+            report = self._report(scene, subject.ref.name, turn.ask)
+            report = structs.replace(report, predicted=subject.ref in prediction.made)
+            self._shown += 1
+            whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, first=self._shown == 1)
+            if self.options.output == "brief":
+                more = about("pools", report.subject, same_source(self.options), kind=False)
+                whole = self.brief(render.pool_brief(report, more))
+            yield Answered(subject, report, whole)
+            bad = report.exhausted or bool(report.queue) or report.ready is False
+            tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
+        tally.saw(gaps := failed_beside(scene), complete=not gaps)
+
+    def _report(self, scene: PoolIndex, name: str, ask: Ask) -> PoolReport:
+        """Of a pool that may not be read what the user's own namespaces tell of it."""
+        pool: Any = scene.store.get("ResourcePool", name)
+        if pool is None:
+            return pool_glimpse(scene, name)
+        unseen = unseen_of_pool(scene, pool)
+        tree: tuple[UsageNode, ...] = ()
+        if self.options.by:
+            tree = pool_tree(scene, pool, ask)
+            unseen = tuple(dict.fromkeys((*unseen, *unread(scene.store, tree_needs(scene.store, name, ask.server)))))
+        return structs.replace(pool_report(scene, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The series of Capsule's own endpoint, where these are asked for."""
+        del tally
+        yield from self._metrics
+
+    def _lines(self, report: PoolReport, *, now: str, first: bool) -> Iterator[str]:
+        if self.options.output == "metrics":
+            return
+        yield from [""] * (not first)
+        whole, plain = self._whole, self._plain
+        if whole and not (self.options.whole or self.options.by or self.options.output == "wide"):
+            from kubectl_kres.capsule.text.page import pool_lines
+
+            yield from pool_lines(report, now=now, ascii_only=plain, color=self.color, width=self.width)
+            return
+        yield from render.lines(report, whole=whole, ascii_only=plain, color=self.color, width=self.width)
+
+
+def _metrics(store: Store, names: set[str]) -> Iterator[str]:
+    """Capsule's series in Prometheus' text format, each name with its type before it."""
+    from kubectl_kres.capsule.replay.metrics import lines
+    from kubectl_kres.capsule.replay.world import world_of
+
+    pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name in names]
+    claims = [claim for claim in store.all("ResourcePoolClaim") if claim.spec.pool in names]
+    last = ""
+    for line in lines(world_of((), pools, claims)):
+        name = line.partition("{")[0].partition(" ")[0]
+        if name != last:
+            yield f"# TYPE {name} gauge"
+            last = name
+        yield plain(line)
+
+
+command = Command(
+    "pools",
+    repeated(plan),
+    text="""
+        Show Capsule's resource pools: what they share out, what claims hold and pods use of it, what is left, and
+        what is wrong with them.
+
+        Of one pool also its namespaces and which selector chose each, who holds what, and the queue.
+        """,
+    examples="""
+        # All pools
+        kubectl kres pools
+
+        # Who holds what of this pool, and who waits?
+        kubectl kres pools green
+
+        # Who uses what this pool shares out, down to values and what set them?
+        kubectl kres pools green --by value
+
+        # For scripts: is any pool exhausted?
+        kubectl kres pools --exit-code -o json
+
+        # What would become of these pools and claims, without a cluster?
+        kubectl kres pools -f pools.yaml --offline
+
+        # On the bundled example, without a cluster
+        kubectl kres pools --demo
+        """,
+    usage="[NAME...]",
+    flags=(WHOLE, BY_VALUE, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "brief", "json", "yaml", "name", "metrics"),
+    completes="resourcepools",
+)

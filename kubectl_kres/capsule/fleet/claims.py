@@ -1,0 +1,105 @@
+"""``fleet claims``: each resource of each claim on a pool of each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.fleet.rows import FleetRow, number_of
+from kubectl_kres.quantity import parse
+
+
+class ClaimRow(FleetRow, frozen=True):
+    """One resource of a claim; of a claim that asks for nothing one row without resource.
+
+    ``asked``, ``lacks``: exact texts; ``asked_number`` in ``unit``. ``place`` of ``waiting``: in the pool's queue.
+    """
+
+    namespace: str
+    claim: str
+    pool: str
+    state: str
+    waits: bool
+    place: int | None
+    waiting: int | None
+    created: str
+    resource: str
+    unit: str
+    asked: str
+    asked_number: int | None
+    lacks: str | None
+
+
+class ClaimsSummary:
+    """A cluster is the worse, the more of its claims wait."""
+
+    row = ClaimRow
+    summed = ("claims", "waiting")
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._claims = self._waiting = 0
+        #: The one that waits the longest.
+        self._first: ClaimReport | None = None
+
+    def add(self, report: ClaimReport) -> Iterator[ClaimRow]:
+        """A row for each resource that it asks for."""
+        self._claims += 1
+        if report.waits:
+            self._waiting += 1
+            if self._first is None or _age(report) < _age(self._first):
+                self._first = report
+        lacks, place = report.lacks, report.place
+        for name, text in (report.asks or {"": ""}).items():
+            number, unit = _number(name, text)
+            yield ClaimRow(
+                self._cluster,
+                report.subject.namespace,
+                report.subject.name,
+                report.pool or report.wanted_pool,
+                report.state,
+                report.waits,
+                None if place is None else place.place,
+                None if place is None else place.of,
+                report.created,
+                name,
+                unit,
+                text,
+                number,
+                lacks.get(name),
+            )
+
+    def figures(self) -> dict[str, int | str]:
+        """How many there are and wait, and which one has waited the longest."""
+        counts: dict[str, int | str] = {"claims": self._claims, "waiting": self._waiting}
+        if self._first is None:
+            return counts
+        ref = self._first.subject
+        return {
+            **counts,
+            "namespace": ref.namespace,
+            "claim": ref.name,
+            "since": self._first.created,
+        }
+
+    def rank(self) -> tuple[int, ...]:
+        """How many wait."""
+        return (self._waiting,)
+
+    def negative(self) -> bool:
+        """Whether one waits, as for ``claims --exit-code``."""
+        return self._waiting > 0
+
+
+def _age(report: ClaimReport) -> tuple[bool, str, str, str]:
+    """The oldest first, those of which that is not known last."""
+    return not report.created, report.created, report.subject.namespace, report.subject.name
+
+
+def _number(name: str, text: str) -> tuple[int | None, str]:
+    """A claim may hold what is no quantity, before any webhook has seen it."""
+    try:
+        return number_of(name, parse(text)) if name else (None, "")
+    except QuantityError:
+        return None, ""

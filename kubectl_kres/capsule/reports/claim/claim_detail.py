@@ -1,0 +1,172 @@
+"""One claim in full: its row, the managed quota, what may be done to it, and what would unblock it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+
+from msgspec import structs
+
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolClaimSpec, quota_name
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, ManagedQuota, May, QuotaLine
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, Standing
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.common.pool_room import STAYS, beyond_quota
+from kubectl_kres.capsule.reports.common.tenancy import version_remarks
+from kubectl_kres.capsule.reports.common.unseen import is_whole, unseen_of_claim
+from kubectl_kres.capsule.reports.unblock.options import ways
+from kubectl_kres.capsule.rules.amounts import Amounts, added
+from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.common.explanation import LastEdit
+from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.common.resource_lists import listed
+
+_VANISHES = "the annotation is taken off again and nothing happens: only a claim in use can be released"
+
+#: Waiting claims whose remedies a list has, and claims of a pool up to which they are looked for.
+_FEW, _LARGE = 10, 300
+
+
+def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
+    """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
+    scene, meta = claims.scene, claim.metadata
+    standing = scene.states()[meta.namespace, meta.name]
+    report = claims.report(claim)
+    unseen = unseen_of_claim(scene, claim)
+    place = structs.replace(report.place, ahead=claims.ahead(report)) if report.place is not None else None
+    return structs.replace(
+        report,
+        place=place,
+        notes=(*report.notes, *version_remarks(scene.store, "pools")),
+        ways=ways(scene, claim, standing),
+        # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
+        may=()
+        if standing.old
+        else _permitted(claim, standing, holds=report.state == "failed" and _holds(scene, claim)),
+        quota=managed_of(scene, claim),
+        edits=_edits(claim),
+        unseen=unseen,
+        complete=is_whole(unseen),
+    )
+
+
+def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
+    """The rows of a list, with what would unblock each where few claims wait; of many that would take too long."""
+    scene = claims.scene
+    waiting = {report.subject for report in reports if report.waits}
+    if len(waiting) > _FEW:
+        return list(reports)
+    result = []
+    for report in reports:
+        ref = report.subject
+        claim = scene.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
+        if claim is None or len(scene.of_pool(report.pool or report.wanted_pool)) > _LARGE:
+            result.append(report)
+        else:
+            state = scene.states()[ref.namespace, ref.name]
+            result.append(structs.replace(report, ways=ways(scene, claim, state)))
+    return result
+
+
+def managed_of(scene: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
+    """The quota that a claim's pool keeps in its namespace; None where the claim has no pool, or nothing is known."""
+    space = claim.metadata.namespace
+    name = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
+    if not name:
+        return None
+    ref = ObjectRef("ResourceQuota", quota_name(name), space)
+    quota, pool = scene.quota(name, space), scene.pools.get(name)
+    if quota is not None:
+        over = beyond_quota(quota)
+        note = f"more is in use than it allows: {STAYS.format(listed(sorted(over)))}" if over else ""
+        return ManagedQuota(ref, tuple(_lines(quota, _held_in(scene, name, space), pool, over)), note=note)
+    return ManagedQuota(ref, missing=True) if scene.quotas_known(name, space) else None
+
+
+def _held_in(scene: PoolIndex, pool: str, space: str) -> Amounts:
+    """What the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
+    known = scene.pools.get(pool)
+    if known is not None:
+        return added(parsed(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ()))
+    return added(
+        parsed(standings.claim.spec.claim)
+        for standings in scene.of_pool(pool)
+        if standings.claim.metadata.namespace == space and standings.standing.state in HELD
+    )
+
+
+def _lines(
+    quota: ResourceQuota, claimed: Amounts, pool: ResourcePool | None, over: Container[str]
+) -> Iterator[QuotaLine]:
+    hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
+    defaults = parsed(pool.spec.defaults) if pool is not None else {}
+    for name in sorted(hard):
+        yield QuotaLine(
+            name,
+            str(hard[name]),
+            str(used[name]) if name in used else None,
+            str(claimed[name]) if name in claimed else None,
+            str(defaults[name]) if name in defaults else None,
+            name in over,
+        )
+
+
+def _holds(scene: PoolIndex, claim: ResourcePoolClaim) -> bool:
+    """Whether the status of the claim's pool lists it."""
+    pool = scene.pool_of(claim)
+    return pool is not None and scene.entry(pool, claim) is not None
+
+
+def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
+    """Who last changed what is asked for, and of which pool."""
+    fields = [*(f"spec.claim[{name}]" for name in sorted(claim.spec.claim or ())), "spec.pool"]
+    last_edits = {field: last_edit(claim.metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in last_edits.items() if edit is not None}
+
+
+def _permitted(claim: ResourcePoolClaim, standing: Standing, *, holds: bool = False) -> tuple[May, May, May]:
+    """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
+
+    ``holds``: its pool lists it, whatever its own conditions say.
+    """
+    other = structs.replace(claim, spec=ResourcePoolClaimSpec(claim.spec.pool, {"changed": "1"}))
+    change, deletion = refuse_claim(other, claim), refuse_deletion(claim)
+    return (
+        May("change", change is None, change.message if change else "", "" if change else _changed(standing)),
+        May(
+            "delete",
+            deletion is None,
+            deletion.message if deletion else "",
+            "" if deletion else _deleted(standing, holds=holds),
+        ),
+        May("release", standing.state == "in use", follows=_released(standing)),
+    )
+
+
+def _changed(standing: Standing) -> str:
+    if standing.state in HELD:
+        return (
+            "less, or more that fits, is taken over at once; more that does not fit costs it all that it holds; "
+            "another pool loses it: no pool would count it"
+        )
+    if standing.state in WAITING:
+        return "keeps its place in the queue, and may name another pool"
+    return "a change of its spec makes the controller look at it again; an annotation does not"
+
+
+def _deleted(standing: Standing, *, holds: bool) -> str:
+    if holds or standing.state in HELD:
+        return "what it holds is free at once, for whoever waits first"
+    return "it holds nothing; claims behind it move up" if standing.state in WAITING else "it holds nothing"
+
+
+def _released(standing: Standing) -> str:
+    if standing.state != "in use":
+        return _VANISHES
+    return (
+        "what it holds is free at once; its pods keep running, the quota of its namespace falls below their use; it is "
+        "not queued again until its spec changes (Capsule 0.13.0 to 0.13.5 take the annotation off instead)"
+    )

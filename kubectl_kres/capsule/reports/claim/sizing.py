@@ -1,0 +1,209 @@
+"""The answer of ``claims --for``: what has to be claimed so that all pods of a workload, and a rolling update, fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
+from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.capsule.model import PREFIX, ResourcePool
+from kubectl_kres.capsule.reports.claim.new_claim import growth, prospect
+from kubectl_kres.capsule.reports.common.amount_lists import parsed, shown
+from kubectl_kres.capsule.reports.common.needs import file_needs
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.unblock.actions import asking
+from kubectl_kres.capsule.rules.amounts import Amounts
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import ZERO, Quantity, maximum
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.replicas import Replicas, replicas_of
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system_parts import Deed
+from kubectl_kres.reports.explain.explain import analysis_of_another, explained
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class SizedAmount(Record, frozen=True):
+    """One resource. each: what a pod counts for; all: of the pods that are wanted; peak: with those of an update.
+
+    hard, used: of the managed quota now; absent: it does not limit the resource. claim: what has to be claimed more;
+    absent: nothing. left: of the pool; absent: not known.
+    """
+
+    name: str
+    each: str
+    all: str
+    peak: str
+    hard: str | None = None
+    used: str | None = None
+    claim: str | None = None
+    left: str | None = None
+    lacks: str | None = None
+
+
+class SizedPool(Record, frozen=True):
+    """What a pool that serves the namespace would have to be asked for. ``counts`` False: its scopes leave such pods
+    out. ``known`` False: the pool itself could not be read, only its quota. ``closed``: what earlier claims wait for in
+    its ordered queue, so that such a claim would wait, too; ``behind``: these claims, where they were read.
+    ``grow``: the edit of an unused claim that gets all of it at once.
+    """
+
+    pool: str
+    amounts: tuple[SizedAmount, ...] = ()
+    counts: bool = True
+    known: bool = True
+    closed: tuple[str, ...] = ()
+    behind: tuple[ObjectRef, ...] = ()
+    grow: Deed | None = None
+
+    @property
+    def claim(self) -> Mapping[str, str]:
+        """The amounts of one more claim; empty: no claim is needed."""
+        return {amount.name: amount.claim for amount in self.amounts if amount.claim is not None}
+
+    @property
+    def fits(self) -> bool:
+        """Whether the pool has room for that, as far as is known."""
+        return not self.closed and not any(amount.lacks for amount in self.amounts)
+
+
+class Sizing(Record, frozen=True):
+    """What a workload needs of each pool. ``pods``: how many there may be at once; ``more``: how many of them are still
+    to come. ``doubt``: why admission may make other pods of it.
+    """
+
+    subject: ObjectRef
+    start: str
+    pods: int
+    more: int
+    pools: tuple[SizedPool, ...]
+    replicas: Replicas | None = None
+    doubt: str = ""
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def sizing_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """What an explanation needs, the pools, and who else waits."""
+    pools, claims = Need("ResourcePool", required=False), Need("ResourcePoolClaim", required=False)
+    return (*needs(store, subject), pools, *file_needs(store), *((claims,) if any(store.all("ResourcePool")) else ()))
+
+
+def sizing(store: Store, subject: Subject, ask: Ask) -> Sizing:
+    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
+    analysis = analysis_of_another(store, subject, ask)
+    start, explanation = analysis.start, explained(store, subject, ask, analysis)
+    workload = start.owner or manifest_workload(subject)
+    replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
+    count = _counted(replicas)
+    outcome = next((outcome for outcome in analysis.outcomes if outcome.draft is not None), analysis.outcomes[0])
+    request = quota_request(start.pod, outcome.draft) if outcome.draft is not None else None
+    scene = PoolIndex(store)
+    pools = tuple(_pools(scene, subject.ref.namespace, request, count)) if request is not None else ()
+    values = {value.path for container in explanation.containers for value in container.values if value.alternatives}
+    return Sizing(
+        subject.ref,
+        explanation.start,
+        count.pods,
+        count.more,
+        pools,
+        replicas,
+        "its requests and limits depend on the order of LimitRanges" if values else "",
+        tuple(unseen for unseen in explanation.unseen if unseen.required),
+        explanation.complete,
+    )
+
+
+class _Count(NamedTuple):
+    """How many pods there may be at once, how many of them do not exist, and how many are wanted for good."""
+
+    pods: int
+    more: int
+    wanted: int
+
+
+def _counted(replicas: Replicas | None) -> _Count:
+    """A single pod, or one of a kind that keeps no number of them, is one to come."""
+    if replicas is None:
+        return _Count(1, 1, 1)
+    most = max(replicas.wanted + replicas.surge, replicas.existing)
+    return _Count(most, most - replicas.existing, replicas.wanted)
+
+
+def _pools(scene: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
+    """The pools that serve the namespace; those that only show by their quotas, too."""
+    quotas = {
+        resource_quota.metadata.name.removeprefix(PREFIX): resource_quota
+        for resource_quota in scene.store.all("ResourceQuota", space)
+        if resource_quota.metadata.name.startswith(PREFIX)
+    }
+    names = {name for name, pool in scene.pools.items() if space in scene.spaces(pool)}
+    for name in sorted(names | quotas.keys()):
+        pool, quota = scene.pools.get(name), quotas.get(name)
+        spec = pool.spec.quota if pool is not None else quota.spec if quota is not None else None
+        if spec is not None and not all(map(request.in_scope, requirements(spec))):
+            yield SizedPool(name, counts=False, known=pool is not None)
+            continue
+        amounts = tuple(_amounts(scene, pool, quota, request.usage, count))
+        sized = SizedPool(name, amounts, known=pool is not None)
+        if pool is None or not sized.claim:
+            yield sized
+            continue
+        more = parsed(sized.claim)
+        met, result = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+        of, grow = scene.store.origin, None
+        if result is not None:
+            grow = asking(of, (space, result.claim.name), shown(result.amounts), {})
+        yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
+
+
+def _amounts(
+    scene: PoolIndex, pool: ResourcePool | None, quota: ResourceQuota | None, usage: Amounts, count: _Count
+) -> Iterator[SizedAmount]:
+    hard = parsed(quota.spec.hard) if quota is not None else {}
+    used = parsed(quota.status.used) if quota is not None else {}
+    room = scene.room(pool) if pool is not None else {}
+    shared = scene.hard(pool).keys() if pool is not None else hard.keys()
+    for name in sorted(shared):
+        each = usage.get(name)
+        if each is None or not each.nano:
+            continue
+        pods, more, wanted = count
+        # The pods that exist are in the use, or will be as soon as the quota has counted them.
+        now = maximum(used.get(name, ZERO), _times(each, pods - more))
+        claim = _claim(hard.get(name), now, _times(each, more), _times(each, pods))
+        left = room.get(name)
+        lacks = claim - left if claim is not None and left is not None and left < claim else None
+        yield SizedAmount(
+            name,
+            str(each),
+            str(_times(each, wanted)),
+            str(_times(each, pods)),
+            str(hard[name]) if name in hard else None,
+            str(now) if name in hard else None,
+            str(claim) if claim is not None else None,
+            str(left) if left is not None else None,
+            str(lacks) if lacks is not None else None,
+        )
+
+
+def _claim(hard: Quantity | None, used: Quantity, more: Quantity, peak: Quantity) -> Quantity | None:
+    """What is missing in the quota; of a resource that no quota limits yet, all of it, since a claim begins to."""
+    if hard is None:
+        return peak
+    missing = used + more - hard
+    return missing if missing > ZERO else None
+
+
+def _times(quantity: Quantity, count: int) -> Quantity:
+    return Quantity(quantity.nano * count, quantity.format)

@@ -1,0 +1,125 @@
+"""The one word for what state a claim is in, and why, out of its status and, where it could be read, its pool's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourcePoolClaim
+from kubectl_kres.capsule.rules.assignment import is_writable
+from kubectl_kres.capsule.rules.conditions import NO_POOL, told
+from kubectl_kres.reports.common.system_parts import ClaimState
+
+HELD = frozenset({"allocated", "in use"})
+#: States of claims that stand in a pool's queue.
+WAITING = frozenset({"exhausted", "queued"})
+#: States of claims that do not get what they ask for until someone does something.
+STUCK = frozenset({*WAITING, "unassigned", "failed", "lost", "pending"})
+
+#: Why a pool gives nothing to anybody.
+UNWRITABLE_POOL = "the name of its pool has a dot, or more than 63 characters, which no status of a claim can hold"
+
+_LINE = re.compile(r"requested: ([^=]+)=([^,]*), (available|queued): ([^=]+)=(.*)")
+
+
+class Standing(NamedTuple):
+    """State and why. ``message``: the controller's own words, of the condition that decides. ``old``: Capsule < 0.13.
+
+    available, queued: what the message says of each resource that is short, as text.
+    """
+
+    state: ClaimState
+    because: str
+    message: str = ""
+    old: bool = False
+    available: Mapping[str, str] = {}
+    queued: Mapping[str, str] = {}
+
+
+def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Standing:
+    """``pool``: the one that the claim names, if it was read; it tells a released claim from a lost one."""
+    status = claim.status
+    if status.conditions is None and status.condition is not None:
+        return _before_013(status.condition)
+    capsule_conditions = {condition.type: condition for condition in status.conditions or ()}
+    ready, exhausted, bound = (
+        capsule_conditions.get("Ready"),
+        capsule_conditions.get("Exhausted"),
+        capsule_conditions.get("Bound"),
+    )
+    if ready is None and claim.spec.pool and not is_writable(claim.spec.pool):
+        return Standing("failed", f"{UNWRITABLE_POOL}: no claim ever gets anything of it")
+    if ready is None:
+        return Standing("pending", "it has no status yet: Capsule's controller has not seen it, or is not running")
+    if ready.status != "True":
+        return _unready(ready)
+    if status.pool is None:
+        return _without_pool(claim, pool, ready.message)
+    if exhausted is None:
+        return Standing("pending", "it is assigned; its pool's controller has not decided about it", ready.message)
+    if exhausted.status == "True":
+        return _waiting(exhausted)
+    if bound is not None and bound.status == "True":
+        return Standing("in use", "pods use what it holds", bound.message)
+    return Standing("allocated", "it holds what it asks for, and no pod needs it now", bound.message if bound else "")
+
+
+def _unready(ready: CapsuleCondition) -> Standing:
+    if ready.message == NO_POOL:
+        return Standing("unassigned", "it names no pool, and none was chosen for it when it was written", ready.message)
+    return Standing("failed", _failure(ready.message), ready.message)
+
+
+def _failure(message: str) -> str:
+    """The controller's sentence in our words. Source: the claim controller's checks, in their order."""
+    if message.endswith(" not found"):
+        return "the pool that it names does not exist"
+    if message == "resourcepool not available":
+        return "its pool does not serve its namespace, or is being deleted"
+    if message.startswith("resource ") and " is not available in pool " in message:
+        return f"its pool has no {message.removeprefix('resource ').partition(' is not available')[0]} at all"
+    return message or "the controller gives no reason"
+
+
+def _waiting(exhausted: CapsuleCondition) -> Standing:
+    available: dict[str, str] = {}
+    queued: dict[str, str] = {}
+    for line in exhausted.message.split("; "):
+        match = _LINE.fullmatch(line)
+        if match is not None:
+            (available if match[3] == "available" else queued)[match[1]] = match[5]
+    if exhausted.reason == "QueueExhausted":
+        names = ", ".join(sorted(queued)) or "a resource"
+        return Standing(
+            "queued", f"an earlier claim waits for {names}", told(exhausted), available=available, queued=queued
+        )
+    names = ", ".join(sorted(available)) or "a resource"
+    return Standing("exhausted", f"its pool has too little {names}", exhausted.message, available=available)
+
+
+def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: str) -> Standing:
+    """Ready, and yet in no pool. The owner reference stays with one that was moved, not with one that was released."""
+    owned = any(owner.kind == "ResourcePool" for owner in claim.metadata.owner_references or ())
+    if owned:
+        return Standing("lost", "it was moved to another pool while allocated: neither pool counts it", message)
+    if pool is not None and claim.metadata.namespace not in (pool.status.namespaces or ()):
+        return Standing("lost", f"pool {pool.metadata.name} no longer serves its namespace", message)
+    if pool is not None:
+        return Standing("released", "it was released, and is not queued again until its spec changes", message)
+    return Standing(
+        "released", "it was released, or its namespace left the pool; it holds nothing until its spec changes", message
+    )
+
+
+def _before_013(condition: CapsuleCondition) -> Standing:
+    """One condition for all, where Bound with reason Succeeded means allocated; whether pods use it is not said."""
+    if condition.reason in {"PoolExhausted", "QueueExhausted"}:
+        return _waiting(condition)._replace(old=True)
+    if condition.status == "True" and condition.type == "Bound":
+        return Standing("allocated", "it holds what it asks for; whether pods use it this Capsule does not say",
+                        condition.message, old=True)  # fmt: skip
+    if condition.status == "True":
+        return Standing("pending", "it is assigned; its pool's controller has not decided about it",
+                        condition.message, old=True)  # fmt: skip
+    return _unready(condition)._replace(old=True)

@@ -1,0 +1,115 @@
+"""What answers about pools and claims must read. Asked again after each reading, since pools name the namespaces.
+
+Only what was asked about is required: a tenant may usually read neither pools nor the claims of others, and an answer
+from the claim and its quota alone is a whole one, which says what it could not see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.capsule.model import POOL_LABEL, ResourcePool, ResourcePoolClaim, quota_name
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
+from kubectl_kres.capsule.reports.common.tenancy_needs import DEFINITION
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Namespaces whose claims are read one by one where all of them may not be read at once.
+MOST = 50
+
+ALL_POOLS = Need("ResourcePool", required=False)
+_CLAIMS = Need("ResourcePoolClaim", required=False)
+_QUOTAS = Need("ResourceQuota", label_selector=POOL_LABEL, required=False)
+_NAMESPACES = Need("Namespace", required=False)
+
+
+def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
+    """For the claims of some namespaces (none: all): the pools, and who else waits where any of them does."""
+    wanted = [Need("ResourcePoolClaim", space) for space in spaces or ("",)]
+    wanted.append(ALL_POOLS)
+    waiting = set[str]()
+    for space in spaces or (None,):
+        for claim in store.all("ResourcePoolClaim", space):
+            pool = claim.status.pool
+            # Of a hundred thousand that wait for one pool the first tells.
+            if pool is not None and pool.name not in waiting and standing(claim).state in WAITING:
+                waiting.add(pool.name)
+    for name in sorted(waiting):
+        wanted += _others(store, name)
+    return tuple(dict.fromkeys(wanted))
+
+
+def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
+    """For one claim: the claims beside it, pools, its managed quota, and who else is in the queue."""
+    wanted = [Need("ResourcePoolClaim", space, name), ALL_POOLS, DEFINITION]
+    claim: ResourcePoolClaim | None = store.get("ResourcePoolClaim", name, space)
+    if claim is None:
+        return tuple(wanted)
+    pool = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
+    if pool:
+        wanted.append(Need("ResourceQuota", space, quota_name(pool), required=False))
+    result = standing(claim)
+    if result.state == "failed" or (result.state == "unassigned" and not pool):
+        wanted.append(Need("Namespace", name=space, required=False))
+    if result.state in HELD:
+        wanted.append(Need("ResourcePoolClaim", space, required=False))
+    else:
+        for resource_pool in store.all("ResourcePool"):
+            if resource_pool.metadata.name == pool or space in (resource_pool.status.namespaces or ()):
+                wanted += _others(store, resource_pool.metadata.name)
+    return tuple(dict.fromkeys(wanted))
+
+
+def file_needs(store: Store) -> tuple[Need, ...]:
+    """What it takes to tell what becomes of pools and claims in files: all that there is beside them."""
+    refs = [ref for ref in store.files if ref.kind in {"ResourcePool", "ResourcePoolClaim"}]
+    if not refs:
+        return ()
+    spaces = sorted({ref.namespace for ref in refs if ref.namespace})
+    quotas = (Need("ResourceQuota", space, required=False) for space in spaces)
+    return (_NAMESPACES, ALL_POOLS, _CLAIMS, _QUOTAS, *quotas)
+
+
+def _others(store: Store, pool: str) -> Iterator[Need]:
+    """All claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
+    resource_pool: ResourcePool | None = store.get("ResourcePool", pool)
+    if resource_pool is None:
+        return
+    spaces = resource_pool.status.namespaces or ()
+    if all(store.covered(Need("ResourcePoolClaim", space)).known for space in spaces):
+        return
+    yield _CLAIMS
+    if store.covered(_CLAIMS).state in {"denied", "failed"}:
+        yield from (Need("ResourcePoolClaim", space, required=False) for space in spaces[:MOST])
+
+
+def pools_needs(store: Store) -> tuple[Need, ...]:
+    """For all pools."""
+    wanted = [Need("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
+    for resource_pool in store.all("ResourcePool"):
+        wanted += _others(store, resource_pool.metadata.name)
+    return tuple(dict.fromkeys(wanted))
+
+
+def pool_needs(store: Store, name: str) -> tuple[Need, ...]:
+    """For one pool; the others only show where they overlap with it."""
+    wanted = [Need("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
+    return tuple(dict.fromkeys([*wanted, *_others(store, name)]))
+
+
+def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on; of objects in a file also what their namespaces are."""
+    ref, beside = subject.ref, file_needs(store)
+    if ref.kind == "ResourcePool":
+        return (*pool_needs(store, ref.name), *beside)
+    return (*claim_needs(store, ref.namespace, ref.name), *beside)
+
+
+def glimpse_needs(spaces: tuple[str, ...]) -> tuple[Need, ...]:
+    """What still tells of pools that may not be read: the quotas and claims of some namespaces (none: all)."""
+    return tuple(
+        Need(kind, space, required=False)
+        for space in spaces or ("",)
+        for kind in ("ResourceQuota", "ResourcePoolClaim")
+    )

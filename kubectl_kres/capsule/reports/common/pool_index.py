@@ -1,0 +1,246 @@
+"""Pools, claims, namespaces and managed quotas of a store, looked up once for many answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from kubectl_kres.capsule.model import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
+from kubectl_kres.capsule.replay.reconcile import lowered_in
+from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.claim_state import WAITING, Standing, standing
+from kubectl_kres.capsule.reports.common.pool_room import hard_of, held, shares
+from kubectl_kres.capsule.rules.allocation import ClaimShare, left_of, place, uid_of, used_of
+from kubectl_kres.capsule.rules.amounts import Amounts
+from kubectl_kres.capsule.rules.assignment import belongs
+from kubectl_kres.model.policy import Namespace, ResourceQuota
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Half of the largest amount that the API server keeps, in billionths.
+_HALF = 2**62 * 10**9
+
+
+class Standings(NamedTuple):
+    """A claim with its state."""
+
+    claim: ResourcePoolClaim
+    standing: Standing
+
+
+class PoolSums(NamedTuple):
+    """``hard`` = ``taken`` + ``room``."""
+
+    hard: Amounts
+    taken: Amounts
+    room: Amounts
+
+
+class PoolIndex:
+    """What all answers about pools and claims look at."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.pools: Mapping[str, ResourcePool] = {
+            resource_pool.metadata.name: resource_pool for resource_pool in store.all("ResourcePool")
+        }
+
+    @cached_property
+    def pools_known(self) -> bool:
+        """Whether a pool that is not here does not exist."""
+        return self.store.covered(Need("ResourcePool")).known
+
+    @cached_property
+    def claims(self) -> Sequence[Standings]:
+        """All claims that were read, with their states."""
+        return [Standings(claim, standing(claim, self.pool_of(claim))) for claim in self.store.all("ResourcePoolClaim")]
+
+    def pool_of(self, claim: ResourcePoolClaim) -> ResourcePool | None:
+        """The pool that a claim is in, else the one that it names."""
+        status = claim.status.pool
+        if status is not None and status.name:
+            pool = self.pools.get(status.name)
+            if pool is not None and (not status.uid or not pool.metadata.uid or status.uid == pool.metadata.uid):
+                return pool
+            return None
+        return self.pools.get(claim.spec.pool)
+
+    @cached_property
+    def _waiting(self) -> Mapping[str, Sequence[Standings]]:
+        result: dict[str, list[Standings]] = {}
+        for claim in self.claims:
+            status = claim.claim.status.pool
+            if status is not None and claim.standing.state in WAITING:
+                pool = self.pool_of(claim.claim)
+                # A pool of that name with another UID is another pool.
+                here = (
+                    claim.claim.metadata.namespace in self.spaces(pool)
+                    if pool is not None
+                    else status.name not in self.pools
+                )
+                if here:
+                    result.setdefault(status.name, []).append(claim)
+        for queue in result.values():
+            queue.sort(key=lambda standings: place(standings.claim))
+        return result
+
+    def waiting(self, pool: str) -> Sequence[Standings]:
+        """The queue of a pool, in its order, as far as claims were read; without those whose namespace has left."""
+        return self._waiting.get(pool, ())
+
+    def of_pool(self, pool: str) -> Sequence[Standings]:
+        """The claims whose status or, without one, whose spec names the pool."""
+        return self._by_pool.get(pool, ())
+
+    @cached_property
+    def _by_pool(self) -> Mapping[str, Sequence[Standings]]:
+        result: dict[str, list[Standings]] = {}
+        for claim in self.claims:
+            status = claim.claim.status.pool
+            result.setdefault(status.name if status is not None else claim.claim.spec.pool, []).append(claim)
+        return result
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[str, str], int]:
+        return {
+            (standings.claim.metadata.namespace, standings.claim.metadata.name): place
+            for queue in self._waiting.values()
+            for place, standings in enumerate(queue, 1)
+        }
+
+    def place_of(self, claim: ResourcePoolClaim) -> int:
+        """The place in the queue, from 1 on; 0: it is in none."""
+        return self._places.get((claim.metadata.namespace, claim.metadata.name), 0)
+
+    def spaces(self, pool: ResourcePool) -> frozenset[str]:
+        """The namespaces in a pool's status."""
+        space = self._spaces.get(pool.metadata.name)
+        if space is None:
+            space = self._spaces[pool.metadata.name] = frozenset(pool.status.namespaces or ())
+        return space
+
+    @cached_property
+    def _spaces(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def claims_known(self, pool: ResourcePool) -> bool:
+        """Whether all claims of the pool's namespaces were read."""
+        name, covered = pool.metadata.name, self.store.covered
+        if name not in self._knowns:
+            self._knowns[name] = all(covered(Need("ResourcePoolClaim", space)).known for space in self.spaces(pool))
+        return self._knowns[name]
+
+    @cached_property
+    def _knowns(self) -> dict[str, bool]:
+        return {}
+
+    def hard(self, pool: ResourcePool) -> Amounts:
+        """What a pool has in total."""
+        return self._sums(pool).hard
+
+    def taken(self, pool: ResourcePool) -> Amounts:
+        """What the claims that its status lists hold, by the resources of ``hard``."""
+        return self._sums(pool).taken
+
+    def room(self, pool: ResourcePool) -> Amounts:
+        """What a pool has left; below zero where claims hold more than there is."""
+        return self._sums(pool).room
+
+    def _sums(self, pool: ResourcePool) -> PoolSums:
+        name = pool.metadata.name
+        if name not in self._rooms:
+            hard = hard_of(pool)
+            taken = used_of(hard, shares(pool))
+            self._rooms[name] = PoolSums(hard, taken, left_of(hard, taken))
+        return self._rooms[name]
+
+    @cached_property
+    def _rooms(self) -> dict[str, PoolSums]:
+        return {}
+
+    def cut_off(self, pool: ResourcePool) -> frozenset[str]:
+        """The resources of which the pool has so much that a sum may be more than the API server keeps: what it reads
+        back is then less than what was added up.
+        """
+        name = pool.metadata.name
+        if name not in self._cut_off:
+            status = pool.status.allocation
+            lists = (pool.spec.quota.hard, pool.spec.defaults, status.hard, status.used, status.available)
+            waits = {name: amount.requesting for name, amount in (pool.status.exhaustions or {}).items()}
+            self._cut_off[name] = frozenset(
+                name
+                for mapping in (*lists, waits)
+                for name, amount in parsed(mapping).items()
+                if abs(amount.nano) > _HALF
+            )
+        return self._cut_off[name]
+
+    @cached_property
+    def _cut_off(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def lowered(self, pool: ResourcePool) -> frozenset[str]:
+        """The resources of which Capsule itself takes hard down while it adds up, so that nothing is as it says."""
+        name = pool.metadata.name
+        if name not in self._lowered:
+            self._lowered[name] = lowered_in(self.hard(pool))
+        return self._lowered[name]
+
+    @cached_property
+    def _lowered(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
+        """The claim as the pool's status lists it, which knows it by its UID; None: it holds nothing there."""
+        return self._entries.get((pool.metadata.name, claim.metadata.namespace, uid_of(claim)))
+
+    @cached_property
+    def _entries(self) -> Mapping[tuple[str, str, str], PoolClaim]:
+        return {
+            (name, space, pool_claim.uid or f"{space}/{pool_claim.name}"): pool_claim
+            for name, pool in self.pools.items()
+            for space, pool_claim in held(pool)
+        }
+
+    def is_gone(self, pool: ResourcePool, share: ClaimShare) -> bool:
+        """Whether the claim of a share is gone, whoever may have its name now, or has left the pool."""
+        claim = self._by_key.get((share.namespace, share.name))
+        if claim is None:
+            return self.claims_known(pool)
+        anew = bool(claim.metadata.uid) and claim.metadata.uid != share.uid
+        return anew or (claim.status.conditions is not None and not belongs(claim, pool))
+
+    @cached_property
+    def _by_key(self) -> Mapping[tuple[str, str], ResourcePoolClaim]:
+        return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.claim for claim in self.claims}
+
+    def pool_named(self, space: str, pool_claim: PoolClaim) -> str:
+        """The pool that a claim which a pool's status lists is in by its own; empty: none, or it could not be read."""
+        claim = self._by_key.get((space, pool_claim.name))
+        if claim is None or claim.status.pool is None or claim.metadata.uid != pool_claim.uid:
+            return ""
+        return claim.status.pool.name
+
+    def states(self) -> Mapping[tuple[str, str], Standing]:
+        """State by namespace and name."""
+        return self._states
+
+    @cached_property
+    def _states(self) -> Mapping[tuple[str, str], Standing]:
+        return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.standing for claim in self.claims}
+
+    def quota(self, pool: str, namespace: str) -> ResourceQuota | None:
+        """The managed quota of a pool in a namespace; None: not there, or not read."""
+        resource_quota: ResourceQuota | None = self.store.get("ResourceQuota", quota_name(pool), namespace)
+        return resource_quota
+
+    def quotas_known(self, pool: str, namespace: str) -> bool:
+        """Whether a managed quota that is not here does not exist."""
+        wide = self.store.covered(Need("ResourceQuota", label_selector=POOL_LABEL, required=False))
+        return wide.known or self.store.covered(Need("ResourceQuota", namespace, quota_name(pool))).known
+
+    def namespace(self, name: str) -> Namespace | None:
+        """None: not there, or not read."""
+        namespace: Namespace | None = self.store.get("Namespace", name)
+        return namespace

@@ -1,0 +1,159 @@
+"""A pool's next passes tried with a change: claims that leave, an amount that is another one, more to share out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+
+from kubectl_kres.capsule.model import ResourcePool
+from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.common.pool_room import shares
+from kubectl_kres.capsule.rules.allocation import (
+    Allocation,
+    ClaimCandidate,
+    ClaimKey,
+    ClaimShare,
+    ClaimTurn,
+    allocate,
+    in_order,
+    key_of,
+)
+from kubectl_kres.capsule.rules.amounts import Amounts
+from kubectl_kres.quantity import ZERO
+
+#: Passes after which a pool is taken as it is; two are the rule.
+_PASSES = 8
+
+
+class Trial:
+    """A pool as it stands: what it has, who holds what, and who waits in which order. Never changed, only replaced."""
+
+    def __init__(
+        self, hard: Amounts, shares: Sequence[ClaimShare], queue: Sequence[ClaimCandidate], *, ordered: bool
+    ) -> None:
+        self.hard, self.shares, self.queue, self.ordered = hard, shares, queue, ordered
+
+    def _with(
+        self,
+        *,
+        hard: Amounts | None = None,
+        shares: Sequence[ClaimShare] | None = None,
+        queue: Sequence[ClaimCandidate] | None = None,
+    ) -> Trial:
+        return Trial(
+            self.hard if hard is None else hard,
+            self.shares if shares is None else shares,
+            self.queue if queue is None else queue,
+            ordered=self.ordered,
+        )
+
+    @cached_property
+    def _pass(self) -> Allocation:
+        return allocate(self.hard, self.shares, self.queue, ordered=self.ordered)
+
+    @cached_property
+    def _turns(self) -> Mapping[ClaimKey, ClaimTurn]:
+        return {key_of(turn.candidate.claim): turn for turn in self._pass.turns}
+
+    @cached_property
+    def _holders(self) -> frozenset[ClaimKey]:
+        return frozenset((share.namespace, share.name) for share in self.shares)
+
+    def settled(self) -> Trial:
+        """The pool after its controller has come to rest."""
+        now = self
+        for _ in range(_PASSES):
+            allocation = now._pass
+            if allocation.settled:
+                break
+            pairs = {(share.namespace, share.name) for share in allocation.shares}
+            waiting = [claim_candidate for claim_candidate in now.queue if key_of(claim_candidate.claim) not in pairs]
+            now = now._with(shares=allocation.shares, queue=waiting)
+        return now
+
+    @property
+    def size(self) -> int:
+        """How many claims a pass goes through."""
+        return len(self.shares) + len(self.queue)
+
+    def without(self, keys: Iterable[ClaimKey]) -> Trial:
+        """The claims leave one after the other, each settled; those that only wait should come first."""
+        now, room = self, self.room()
+        for key in keys:
+            left = [share for share in now.shares if (share.namespace, share.name) != key]
+            waiting = [claim_candidate for claim_candidate in now.queue if key_of(claim_candidate.claim) != key]
+            if len(left) < len(now.shares):
+                gone = [share.amounts for share in now.shares if (share.namespace, share.name) == key]
+                room = {
+                    name: nano + sum(quantities[name].nano for quantities in gone if name in quantities)
+                    for name, nano in room.items()
+                }
+            now = now._with(shares=left, queue=waiting)
+            # Of many that leave few make a difference, and a pass goes through all claims.
+            if any(fits(claim_candidate.asks, room) for claim_candidate in waiting):
+                now = now.settled()
+                room = now.room()
+        return now
+
+    def room(self) -> dict[str, int]:
+        """What is left, in billionths."""
+        result = {name: quantity.nano for name, quantity in self.hard.items()}
+        for share in self.shares:
+            for name, quantity in share.amounts.items():
+                if name in result:
+                    result[name] -= quantity.nano
+        return result
+
+    def asking(self, key: ClaimKey, asks: Amounts) -> Trial:
+        """A claim that waits asks for something else, in its old place."""
+        queue = [
+            ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
+            for claim_candidate in self.queue
+        ]
+        return self._with(queue=queue).settled()
+
+    def raised(self, more: Amounts) -> Trial:
+        """There is more to share out."""
+        hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
+        return self._with(hard=hard).settled()
+
+    def joined(self, candidate: ClaimCandidate) -> Trial:
+        """A claim comes, in the place that its creation gives it."""
+        return self._with(queue=in_order([*self.queue, candidate])).settled()
+
+    def holds(self, key: ClaimKey) -> bool:
+        """Whether a claim is allocated."""
+        return key in self._holders
+
+    def turn(self, key: ClaimKey) -> ClaimTurn | None:
+        """How it goes for a claim that waits; None: it does not."""
+        return self._turns.get(key)
+
+
+def fits(asks: Amounts, room: Mapping[str, int]) -> bool:
+    """Whether a pass would serve it if no queue held it up: room that is used up serves not even a claim for 0."""
+    return all((left := room.get(name)) and left >= asked.nano for name, asked in asks.items())
+
+
+def trial_of(scene: PoolIndex, pool: ResourcePool) -> Trial:
+    """The pool as its status and the claims that were read say; at rest if the controller is.
+
+    A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
+    """
+    queue = [
+        ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
+        for standings in scene.waiting(pool.metadata.name)
+    ]
+    claim_shares = [share for share in shares(pool) if not scene.is_gone(pool, share)]
+    return Trial(scene.hard(pool), claim_shares, queue, ordered=pool.spec.config.ordered_queue)
+
+
+def held_by(trial: Trial) -> Mapping[ClaimKey, Amounts]:
+    """Who holds what."""
+    return {(share.namespace, share.name): share.amounts for share in trial.shares}
+
+
+def waiting_in(trial: Trial, but: Collection[ClaimKey] = ()) -> tuple[ClaimKey, ...]:
+    """Who waits, in order, without some."""
+    return tuple(key for claim_candidate in trial.queue if (key := key_of(claim_candidate.claim)) not in but)

@@ -1,0 +1,110 @@
+"""What Capsule enforces on the pods of a namespace: its Tenant's rules, and quotas that it shares with others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.capsule.model import GlobalResourceQuota, RuleStatus, Tenant, tenant_name
+from kubectl_kres.capsule.reports.common.tenancy_needs import DEFINITION, DEPLOYMENT, RULE_STATUS
+from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, parse_global_quota
+from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
+from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
+from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import Namespace
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.store.store import Store
+
+_VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name", "helm.sh/chart"
+
+
+def version_of(store: Store) -> Version | None:
+    """Return Capsule's version as labels say it; None where nothing that was read does."""
+    definition = store.get(DEFINITION.kind, DEFINITION.name)
+    labelled = [definition] if definition is not None else []
+    labelled += [
+        deployment
+        for deployment in store.all("Deployment", DEPLOYMENT.namespace)
+        if (deployment.metadata.labels or {}).get(_NAME) == "capsule"
+    ]
+    for item in labelled:
+        labels = {**(item.metadata.annotations or {}), **(item.metadata.labels or {})}
+        for text in (labels.get(_VERSION, ""), labels.get(_CHART, "").removeprefix("capsule-")):
+            version = parse_version(text)
+            if version is not None:
+                return version
+    return None
+
+
+def version_remarks(store: Store, area: Area) -> tuple[str, ...]:
+    """Return what the version that was read may do otherwise in an area; none where it is not known."""
+    version = version_of(store)
+    return () if version is None else tuple(remarks(version, area))
+
+
+def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assume, ...]]:
+    """Return the policies with what Capsule enforces, and what was assumed about it."""
+    rules, version = _rules(store, namespace), version_of(store)
+    assumed = list(rules.assumptions)
+    if rules.rules:
+        webhook = TenantWebhook(rules.rules, refuses=version is None or version < SETS_ONLY)
+        policies = structs.replace(policies, webhook=webhook)
+        assumed += (Assume("spec", "capsule/version", text) for text in remarks(version, "rules"))
+    quotas = dict(_parsed(store, namespace, assumed))
+    if quotas:
+        # The part of a quota in a namespace follows it.
+        parts = {
+            quota.metadata.name for quota in store.all("ResourceQuota", namespace) if is_projected(quota) in quotas
+        }
+        kept = tuple(quota for quota in policies.quotas if quota.name not in parts)
+        policies = structs.replace(policies, quotas=(*kept, *quotas.values()))
+        assumed += (Assume("spec", "capsule/version", text) for text in remarks(version, "shared quotas"))
+    return policies, tuple(assumed)
+
+
+def rules_here(store: Store, namespace: str) -> WorkloadRules:
+    """Return the rules about pods of a namespace: its Tenant's, else those of the RuleStatus."""
+    return _rules(store, namespace)
+
+
+def _rules(store: Store, namespace: str) -> WorkloadRules:
+    space: Namespace | None = store.get("Namespace", namespace)
+    tenant: Tenant | None = store.get("Tenant", tenant_name(space)) if space is not None else None
+    if tenant is not None and space is not None:
+        return rules_of_tenant(tenant, space.metadata.labels or {})
+    status: RuleStatus | None = store.get("RuleStatus", RULE_STATUS, namespace)
+    if status is not None:
+        return rules_of_status(status.status.rules or (), Source("RuleStatus", RULE_STATUS, namespace))
+    return WorkloadRules()
+
+
+def _shared(store: Store, namespace: str) -> Iterator[GlobalResourceQuota]:
+    space: Namespace | None = store.get("Namespace", namespace)
+    labels: Mapping[str, str] | None = (space.metadata.labels or {}) if space is not None else None
+    for quota in store.all("GlobalResourceQuota"):
+        if is_shared(quota, namespace, labels):
+            yield quota
+
+
+def _parsed(store: Store, namespace: str, assumed: list[Assume]) -> Iterator[tuple[str, Quota]]:
+    for quota in _shared(store, namespace):
+        name = quota.metadata.name
+        ref = ObjectRef("GlobalResourceQuota", name)
+        try:
+            parsed = parse_global_quota(quota)
+        except Unparsable as fault:
+            text = f"{ref} is left out: {fault.path}: {fault.error.message}"
+            assumed.append(Assume("spec", "policy/unparsable", text))
+            continue
+        if not quota.status.total.used and ref in store.files:
+            text = f"{ref} comes from a file: taken as enforced, with nothing used yet"
+            assumed.append(Assume(str(ref), "quota/from-file", text))
+        elif not quota.status.total.used:
+            text = f"{ref} has no status yet: taken with nothing used; until it has one, Capsule refuses what it counts"
+            assumed.append(Assume(str(ref), "quota/no-status", text))
+        yield name, parsed

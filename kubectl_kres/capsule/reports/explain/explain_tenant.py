@@ -1,0 +1,173 @@
+"""What the namespaces of a Tenant use of its quotas, and how much more than it has they may create."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
+from kubectl_kres.capsule.model import Tenant
+from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_tenant
+from kubectl_kres.capsule.reports.common.tenancy import version_of
+from kubectl_kres.capsule.reports.common.tenancy_needs import DEFINITION
+from kubectl_kres.capsule.reports.common.tenant_quotas import tenant_quota_name
+from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
+from kubectl_kres.capsule.versions import remarks
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.common.explanation import Unseen, unread
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system_parts import RuleSummary
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class NamespaceShare(Record, frozen=True):
+    """What one namespace uses of an item, and what its own quota allows it; absent: it has no such quota."""
+
+    namespace: str
+    used: str | None = None
+    hard: str | None = None
+
+
+class TenantUse(Record, frozen=True):
+    """One resource of an item. ``hard`` is the Tenant's, with scope Namespace that of each namespace.
+
+    used: over all namespaces. over: so much more than ``hard`` is used; empty with scope Namespace. may: what the
+    namespaces' own quotas allow together, and excess: how much more that is than ``hard``, where it is more: pods that
+    are created at once in several namespaces are admitted before Capsule lowers these quotas.
+    """
+
+    resource: str
+    hard: str
+    used: str
+    over: str = ""
+    may: str = ""
+    excess: str = ""
+    namespaces: tuple[NamespaceShare, ...] = ()
+
+
+class TenantItem(Record, frozen=True):
+    """One item of the Tenant's ``resourceQuotas``. ``quota``: its name in each namespace.
+
+    fault: why it could not be computed.
+    """
+
+    number: int
+    quota: str
+    uses: tuple[TenantUse, ...] = ()
+    fault: str = ""
+
+
+class TenantExplanation(Record, frozen=True):
+    """The quotas of a Tenant over its namespaces, and its rules about pods. ``scope`` empty: it has no quotas.
+
+    ``assumptions``: what of the rules is not known, and what another version of Capsule does.
+    """
+
+    tenant: ObjectRef
+    namespaces: tuple[str, ...]
+    scope: str = ""
+    items: tuple[TenantItem, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+    rules: tuple[RuleSummary, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+
+    @property
+    def over(self) -> bool:
+        """Whether more is used than the Tenant has."""
+        return any(use.over for item in self.items for use in item.uses)
+
+
+def tenant_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The Tenant, and once it is read the quotas in its namespaces."""
+    own = Need("Tenant", name=subject.ref.name)
+    tenant = store.get("Tenant", subject.ref.name)
+    if not isinstance(tenant, Tenant):
+        return (own,)
+    limits = tenant.spec.rules or tenant.spec.resource_quotas
+    return (own, *((DEFINITION,) if limits else ()), *_quota_needs(tenant))
+
+
+def _quota_needs(tenant: Tenant) -> Iterator[Need]:
+    if tenant.spec.resource_quotas is not None and tenant.spec.resource_quotas.items:
+        for space in tenant.status.namespaces or ():
+            yield Need("ResourceQuota", space)
+
+
+def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
+    """Raises NotFound or Forbidden if the Tenant cannot be had."""
+    tenant = store.get("Tenant", subject.ref.name)
+    if not isinstance(tenant, Tenant):
+        raise missing(store, subject)
+    quotas, spaces = tenant.spec.resource_quotas, tuple(sorted(tenant.status.namespaces or ()))
+    ref = ObjectRef("Tenant", tenant.metadata.name)
+    rules, version = summaries_of_tenant(tenant), version_of(store)
+    assumed = list(rules_of_tenant(tenant, None).assumptions)
+    if rules:
+        assumed += (Assume("spec.rules", "capsule/version", text) for text in remarks(version, "rules"))
+    if quotas is None or not quotas.items:
+        return TenantExplanation(ref, spaces, rules=rules, assumptions=tuple(assumed))
+    if version is not None:
+        texts = remarks(version, "tenant quotas")
+        assumed += (Assume("spec.resourceQuotas", "capsule/version", text) for text in texts)
+    items = tuple(
+        _item(store, tenant, number, item, together=quotas.scope == "Tenant")
+        for number, item in enumerate(quotas.items)
+    )
+    unseen = tuple(unread(store, _quota_needs(tenant)))
+    return TenantExplanation(
+        ref, spaces, quotas.scope, items, unseen, complete=not unseen, rules=rules, assumptions=tuple(assumed)
+    )
+
+
+def _item(store: Store, tenant: Tenant, number: int, item: ResourceQuotaSpec, *, together: bool) -> TenantItem:
+    name = tenant_quota_name(tenant.metadata.name, number)
+    path = f"spec.resourceQuotas.items[{number}].hard"
+    try:
+        hard = parse_list(item.hard, path)
+        resource_quota = {
+            space: _amounts(store.get("ResourceQuota", name, space)) for space in sorted(tenant.status.namespaces or ())
+        }
+    except Unparsable as fault:
+        return TenantItem(number, name, fault=f"{fault.path}: {fault.error.message}")
+    return TenantItem(
+        number, name, tuple(_use(resource, hard[resource], resource_quota, together=together) for resource in hard)
+    )
+
+
+#: What is used and what is allowed; None: there is no such quota.
+_Held = tuple[Quantities, Quantities] | None
+
+
+def _amounts(quota: ResourceQuota | None) -> _Held:
+    if quota is None:
+        return None
+    return parse_list(quota.status.used, "status.used"), parse_list(quota.spec.hard, "spec.hard")
+
+
+def _use(resource: str, hard: Quantity, mapping: dict[str, _Held], *, together: bool) -> TenantUse:
+    shares: list[NamespaceShare] = []
+    used = may = 0
+    for space, amounts in mapping.items():
+        if amounts is None:
+            shares.append(NamespaceShare(space))
+            continue
+        own, allowed = amounts[0].get(resource, ZERO), amounts[1].get(resource)
+        used += own.nano
+        may += max(own.nano, allowed.nano if allowed is not None else 0)
+        shares.append(NamespaceShare(space, str(own), str(allowed) if allowed is not None else None))
+    text = _shown(used, hard)
+    if not together:
+        return TenantUse(resource, str(hard), text, namespaces=tuple(shares))
+    over = _shown(used - hard.nano, hard) if used > hard.nano else ""
+    excess = _shown(may - hard.nano, hard) if may > hard.nano else ""
+    return TenantUse(resource, str(hard), text, over, _shown(may, hard), excess, tuple(shares))
+
+
+def _shown(nano: int, like: Quantity) -> str:
+    return str(Quantity(nano, like.format))

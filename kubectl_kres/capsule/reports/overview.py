@@ -1,0 +1,154 @@
+"""What the overview says of pools and claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from kubectl_kres.capsule.model import ResourcePoolClaim
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.claim_state import WAITING
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse
+from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
+from kubectl_kres.reports.common.system_parts import Severity
+from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem, parts_of
+from kubectl_kres.reports.overview.areas import MOST
+
+#: States of claims from the worst on.
+CLAIM_STATES: Mapping[str, Severity] = {
+    "failed": "bad",
+    "lost": "bad",
+    "exhausted": "bad",
+    "unassigned": "warn",
+    "queued": "warn",
+    "pending": "warn",
+    "released": "warn",
+    "allocated": "",
+    "in use": "",
+}
+#: States of pools from the worst on.
+POOL_STATES: Mapping[str, Severity] = {
+    "over-claimed": "bad",
+    "failing": "bad",
+    "exhausted": "warn",
+    "near": "warn",
+    "ok": "",
+}
+#: Claims of a pool up to which it is computed what would unblock one.
+FEW = 60
+
+
+def claim_severity(report: ClaimReport) -> Severity:
+    """A claim that has what it asks for can still have something odd about it."""
+    return CLAIM_STATES[report.state] or ("warn" if report.notes else "")
+
+
+def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
+    """When the condition that decides came to be as it is; else when the claim was created."""
+    decides = "Exhausted" if report.state in WAITING else "Ready"
+    result = {condition.type: condition.last_transition_time for condition in claim.status.conditions or ()}
+    return result.get(decides) or report.created
+
+
+def _claims(scene: AreaInput) -> Made:
+    index = PoolIndex(scene.store)
+    making = Claims(index)
+    rows = [(claim, making.report(claim)) for claim in scene.store.all("ResourcePoolClaim", scene.namespace or None)]
+    counts: dict[str, int] = {}
+    for _, report in rows:
+        counts[report.state] = counts.get(report.state, 0) + 1
+    problems = [_claim(claim, report) for claim, report in rows if claim_severity(report)]
+    order = list(CLAIM_STATES)
+    problems.sort(key=lambda problem: (problem.severity != "bad", order.index(problem.state)))
+    parts = parts_of(counts, CLAIM_STATES)
+    area = OverviewArea("claims", "ResourcePoolClaim", len(rows), parts, problems=tuple(problems[:MOST]))
+
+    def remedies(problem: Problem) -> tuple[Remedy, ...]:
+        claim = scene.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
+        if claim is None or len(index.of_pool(claim.spec.pool)) > FEW:
+            return ()
+        ways = claim_detail(making, claim).ways
+        return tuple(
+            Remedy(way.text, commands=tuple(deed.command for deed in way.deeds if deed.command)) for way in ways
+        )
+
+    return Made(area, remedies)
+
+
+def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
+    behind = tuple(amount.name for amount in report.amounts if amount.behind is not None)
+    return Problem(
+        "claims",
+        report.subject,
+        claim_severity(report),
+        report.state,
+        lacks=report.lacks,
+        behind=behind if report.state == "queued" else (),
+        reason=report.because if not report.lacks and report.state != "queued" else "",
+        since=since(claim, report) if report.waits else "",
+    )
+
+
+def tight_use(report: PoolReport) -> PoolUse | None:
+    """The resource with the least left in proportion."""
+    return max(report.uses, key=lambda use: (use.over, use.wanted is not None, use.percent or 0), default=None)
+
+
+def pool_state(report: PoolReport) -> str:
+    """A word of ``POOL_STATES``."""
+    if any(use.over for use in report.uses):
+        return "over-claimed"
+    if report.ready is False:
+        return "failing"
+    if report.exhausted or report.queue:
+        return "exhausted"
+    return "near" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
+
+
+def _pools(scene: AreaInput) -> Made:
+    index = PoolIndex(scene.store)
+    reports = [pool_report(index, pool) for pool in scene.store.all("ResourcePool")]
+    counts: dict[str, int] = {}
+    problems: list[Problem] = []
+    serving = 0
+    for report in reports:
+        state = pool_state(report)
+        elsewhere = bool(scene.namespace) and scene.namespace not in {space.name for space in report.namespaces}
+        serving += not elsewhere
+        if not elsewhere:
+            counts[state] = counts.get(state, 0) + 1
+        if POOL_STATES[state]:
+            problems.append(replace(_pool(report, state), elsewhere=elsewhere))
+    problems.sort(key=lambda problem: list(POOL_STATES).index(problem.state))
+    parts = parts_of(counts, POOL_STATES)
+    return Made(OverviewArea("pools", "ResourcePool", serving, parts, problems=tuple(problems[:MOST])))
+
+
+def _pool(report: PoolReport, state: str) -> Problem:
+    use, waiting = tight_use(report), len(report.queue or ())
+    severity = POOL_STATES[state]
+    if use is None:
+        return Problem("pools", report.subject, severity, state, waiting=waiting)
+    return Problem(
+        "pools",
+        report.subject,
+        severity,
+        state,
+        use.name,
+        str(use.claimed),
+        str(use.hard),
+        use.percent,
+        waiting=waiting,
+    )
+
+
+AREAS = (
+    AreaMaker("claims", ("ResourcePoolClaim", "ResourcePool"), _claims),
+    AreaMaker("pools", ("ResourcePool", "ResourcePoolClaim", "Namespace"), _pools, everywhere=True),
+)

@@ -1,0 +1,141 @@
+"""From a quota that Capsule keeps to its pool and the namespace's claims on it: what to ask for where it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, pool_of, quota_name
+from kubectl_kres.capsule.reports.claim.new_claim import growth, prospect
+from kubectl_kres.capsule.reports.common.amount_lists import parsed, sentence, shown, texts
+from kubectl_kres.capsule.reports.common.claim_state import standing
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.unblock.actions import asking
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.system import MoreRoom
+from kubectl_kres.reports.common.system_parts import PoolTrail, TrailClaim
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, overrun
+from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
+    """One for each managed quota among the refusals."""
+    managed = _managed(store, namespace)
+    lacks: dict[str, dict[str, str]] = {}
+    for finding in findings:
+        name = finding.source.name if finding.source is not None else ""
+        if finding.rule == "quota/exceeded" and name in managed and (result := overrun(finding)) is not None:
+            lacks.setdefault(name, {})[finding.resource] = str(result.lack)
+    scene = PoolIndex(store)
+    return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
+
+
+def _managed(store: Store, namespace: str) -> dict[str, str]:
+    """Names of the quotas that pools keep in a namespace, with the pool."""
+    quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
+    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
+
+
+def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
+    """Claims for more of each pool, instead of a higher hard. ``ref``: the object whose pods need it."""
+    scene, space = PoolIndex(store), ref.namespace
+    pools = [_trail(scene, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
+    return MoreRoom(
+        tuple(edit for trail in pools for edit in _claim_edits(trail, ref)),
+        tuple(trail.grow.command for trail in pools if trail.grow is not None),
+        tuple(text for trail in pools if trail.grow is None and (text := waiting_words(trail))),
+        all(trail.known for trail in pools),
+        pools[0].quota,
+        "Capsule keeps the quota: raising its hard would be undone",
+    )
+
+
+def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
+    if trail.grow is not None:
+        asks = next((claim.asks for claim in trail.claims or () if claim.subject == trail.grow.subject), {})
+        for name, amount in trail.grow.amounts.items():
+            yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, asks.get(name))
+        return
+    name = f"{ref.name}-more"
+    manifest = {
+        "apiVersion": f"{GROUP}/{VERSION}",
+        "kind": "ResourcePoolClaim",
+        "metadata": {"name": name, "namespace": ref.namespace},
+        "spec": {"pool": trail.pool, "claim": dict(trail.lacks)},
+    }
+    yield CreateObject(ObjectRef("ResourcePoolClaim", name, ref.namespace), manifest)
+
+
+def _trail(scene: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
+    read = scene.store.covered(Need("ResourcePoolClaim", space)).state == "read"
+    claims = tuple(_claims(scene.store, space, name)) if read else None
+    pool, more = scene.pools.get(name), parsed(lacks)
+    if pool is None:
+        return PoolTrail(quota, name, lacks, claims)
+    met, result = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+    grow = None
+    if result is not None:
+        grow = asking(scene.store.origin, (result.claim.namespace, result.claim.name), shown(result.amounts), {})
+    return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
+
+
+def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
+    """The remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a claim."""
+    managed = _managed(store, namespace)
+    if not managed:
+        return {}
+    scene = PoolIndex(store)
+
+    def say(case: RemedyContext) -> Iterator[str]:
+        finding = case.finding
+        pool = managed.get(finding.source.name if finding.source is not None else "")
+        result = overrun(finding)
+        if pool is None or result is None:
+            yield from usual(case)
+            return
+        name, lack = finding.resource, str(result.lack)
+        trail = _trail(scene, namespace, "", pool, {name: lack})
+        freed = f", or free {lack} of it in the namespace" if result.used >= result.lack else ""
+        yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, result)} ({_because(trail)})"
+
+    return {"quota/exceeded": say}
+
+
+def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
+    """What to claim, with an edit where a new claim would wait and the edit does not."""
+    if trail.grow is not None and (trail.closed or trail.short):
+        amount = trail.grow.amounts[resource]
+        return f"let claim {trail.grow.subject.name}, which is unused, ask for {resource} {amount}"
+    return f"claim {lack} more of {resource} from pool {trail.pool}"
+
+
+def _because(trail: PoolTrail) -> str:
+    """What is odd about a quota of a pool's; a new claim would wait."""
+    kept = "Capsule keeps the quota: raising its hard would be undone"
+    return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
+
+
+def waiting_words(trail: PoolTrail) -> str:
+    """Why a new claim would wait; empty: it would not, or nobody knows."""
+    parts = []
+    if trail.short:
+        parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
+    if trail.closed:
+        first = [object_ref.key for object_ref in trail.behind]
+        waits = f"{listed(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
+        parts.append(f"in its ordered queue {waits} for {listed(trail.closed)}")
+    return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
+
+
+def _claims(store: Store, namespace: str, pool: str) -> Iterator[TrailClaim]:
+    claims: Iterable[ResourcePoolClaim] = store.all("ResourcePoolClaim", namespace)
+    for claim in claims:
+        status = claim.status.pool
+        if (status.name if status is not None else claim.spec.pool) == pool:
+            ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, namespace)
+            yield TrailClaim(ref, standing(claim).state, texts(claim.spec.claim))

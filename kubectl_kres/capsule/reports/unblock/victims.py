@@ -1,0 +1,294 @@
+"""The fewest claims that would have to go so that a waiting claim gets in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from kubectl_kres.capsule.reports.common.pool_run import Trial, fits, held_by, waiting_in
+from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of
+from kubectl_kres.capsule.rules.amounts import Amounts
+
+#: Up to so many claims every set is looked at.
+EXACT = 20
+#: Claims that trials may go through, in sum; beyond that what was found so far is taken.
+_EFFORT = 100_000
+#: The same where claims are taken one after the other, which is only done where many are there.
+_QUICK = 50_000
+#: Looks at claims where they are taken by their amounts alone.
+_PICKS = 1_000_000
+_PART = 10**6
+
+
+class Giver(NamedTuple):
+    """A claim that could go. ``frees``: billionths by resource, of those that are short; none if it waits."""
+
+    key: ClaimKey
+    frees: Mapping[str, int]
+    waits: bool
+    used: bool
+    foreign: bool
+
+    @property
+    def cost(self) -> tuple[bool, bool]:
+        return self.used, self.foreign
+
+
+class Giving(NamedTuple):
+    """Who gives way, those that only wait first. ``proven``: fewer do not do. ``least``: so many it takes at least, by
+    the amounts alone. Without keys: among so many claims none were found with reasonable effort.
+    """
+
+    keys: tuple[ClaimKey, ...]
+    proven: bool
+    least: int = 0
+
+
+def give_way(
+    trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool = False
+) -> Giving | None:
+    """None: nobody's leaving helps, since the pool has less in total than is asked for. ``used``: claims in use.
+
+    Of equally few: the fewest in use, then the fewest of other namespaces, then the least that is freed for nothing.
+    unused: only claims that are not in use are asked.
+    """
+    hard = trial.hard
+    if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
+        return None
+    return _Search(trial, key, asks, used, unused=unused).found()
+
+
+class _Search:
+    """The sets of claims, the smallest first."""
+
+    def __init__(
+        self, trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool
+    ) -> None:
+        self.trial, self.key = trial, key
+        self.deficit = _deficit(trial, asks)
+        givers = _givers(trial, key, asks, self.deficit, used)
+        self.givers = sorted(
+            (giver for giver in givers if not (unused and giver.used)), key=lambda giver: (giver.cost, giver.key)
+        )
+        self.effort = 0
+
+    def found(self) -> Giving | None:
+        least = self._least()
+        if least is None:
+            return None
+        if len(self.givers) <= EXACT:
+            exact = self._exact(least)
+            if exact is not None:
+                return exact
+        giving = self._by_amounts(least)
+        if giving is None or not giving.proven:
+            others = self._greedy(least)
+            giving = min(
+                (giving for giving in (giving, others) if giving is not None),
+                key=lambda giving: len(giving.keys),
+                default=None,
+            )
+        return giving or Giving((), proven=False, least=least)
+
+    def _by_amounts(self, least: int) -> Giving | None:
+        """Whoever frees most of what is short, until it is enough. None: then others take what is freed, or wait for it
+        in front.
+        """
+        lack, chosen, rest = (
+            dict(self.deficit),
+            list[Giver](),
+            {giver.key: giver for giver in self.givers if not giver.waits},
+        )
+        while any(nano > 0 for nano in lack.values()) and len(chosen) * len(rest) < _PICKS:
+            giver = max(rest.values(), key=lambda giver: self._merits(giver, lack), default=None)
+            if giver is None or not self._covers(giver, lack):
+                return None
+            del rest[giver.key]
+            chosen.append(giver)
+            lack = {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()}
+        for item in chosen[:-1]:
+            without = {name: nano + item.frees.get(name, 0) for name, nano in lack.items()}
+            if all(nano <= 0 for nano in without.values()):
+                chosen.remove(item)
+                lack = without
+        self.effort = 0
+        done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._does(chosen)
+        return Giving(_keys(chosen), proven=len(chosen) == least) if done else None
+
+    def _is_quick(self, chosen: Sequence[Giver]) -> bool:
+        """Whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone through
+        again and again.
+        """
+        if self.trial.size * len(chosen) <= _QUICK:
+            return True
+        room = self.trial.room()
+        most = {name: nano + sum(giver.frees.get(name, 0) for giver in chosen) for name, nano in room.items()}
+        return not any(
+            fits(claim_candidate.asks, most)
+            for claim_candidate in self.trial.queue
+            if key_of(claim_candidate.claim) != self.key
+        )
+
+    def _least(self) -> int | None:
+        """How many claims it takes at least, by the amounts alone; None: all of them are not enough."""
+        counts = [1]
+        for name, lack in self.deficit.items():
+            sums = accumulate(sorted((giver.frees.get(name, 0) for giver in self.givers), reverse=True))
+            count = next((place for place, freed in enumerate(sums, 1) if freed >= lack), None)
+            if count is None:
+                return None
+            counts.append(count)
+        return max(counts) if self.givers else None
+
+    def _exact(self, least: int) -> Giving | None:
+        """The best of the smallest sets; None: none was found with reasonable effort."""
+        for count in range(least, len(self.givers) + 1):
+            for chosen in sorted(self._covering(count), key=self._merit):
+                if self.effort > _EFFORT:
+                    return None
+                if self._does(chosen):
+                    return Giving(_keys(chosen), proven=True)
+        return None
+
+    def _covering(self, count: int) -> list[tuple[Giver, ...]]:
+        """The sets of ``count`` claims that free enough; no more than effort allows."""
+        pairs: list[tuple[Giver, ...]] = []
+        tails = [_best(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
+
+        def grow(at: int, chosen: tuple[Giver, ...], lack: Mapping[str, int]) -> None:
+            self.effort += 1
+            left = count - len(chosen)
+            if self.effort > _EFFORT or len(self.givers) - at < left:
+                return
+            if not left:
+                if all(nano <= 0 for nano in lack.values()):
+                    pairs.append(chosen)
+                return
+            if any(nano > tails[at][name][left] for name, nano in lack.items()):
+                return
+            giver = self.givers[at]
+            grow(at + 1, (*chosen, giver), {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()})
+            grow(at + 1, chosen, lack)
+
+        grow(0, (), self.deficit)
+        return pairs
+
+    def _does(self, chosen: Sequence[Giver]) -> bool:
+        """Whether the claim is in once these have left, one after the other."""
+        self.effort += self.trial.size
+        return self.trial.without(_keys(chosen)).holds(self.key)
+
+    def _merit(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
+        """What makes one of two equally small sets better: less is better."""
+        surplus = 0
+        for name, lack in self.deficit.items():
+            freed = sum(giver.frees.get(name, 0) for giver in chosen)
+            surplus += (freed - lack) * _PART // max(1, self.trial.hard[name].nano)
+        return sum(giver.used for giver in chosen), sum(giver.foreign for giver in chosen), surplus, _keys(chosen)
+
+    def _greedy(self, least: int) -> Giving | None:
+        """One more claim after the other, until it is in; then less by less. None: too many would have to go."""
+        self.effort = 0
+        chosen: list[Giver] = []
+        now, rest = self.trial, {giver.key: giver for giver in self.givers}
+        while not now.holds(self.key):
+            giver = self._next(now, rest)
+            if giver is None or self.effort > _QUICK:
+                return None
+            del rest[giver.key]
+            chosen.append(giver)
+            self.effort += now.size
+            now = now.without((giver.key,))
+        for item in reversed(list(chosen)):
+            fewer = [other for other in chosen if other is not item]
+            if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._does(fewer):
+                chosen = fewer
+        keys = tuple(giver.key for giver in chosen)
+        return Giving(keys, proven=len(keys) == least)
+
+    def _next(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
+        """Who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
+        unless a single claim that holds something would let that one in.
+        """
+        key = self.key
+        turn = now.turn(key)
+        if turn is not None and turn.result == "queue":
+            key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
+            turn = now.turn(key)
+        if turn is None or turn.allocated:
+            return None
+        lack = {
+            comparison.resource: max(1, comparison.asked.nano - comparison.room.nano)
+            for comparison in turn.comparisons()
+        }
+        best = max(
+            (giver for giver in rest.values() if not giver.waits),
+            key=lambda giver: self._merits(giver, lack),
+            default=None,
+        )
+        enough = best is not None and all(best.frees.get(name, 0) >= nano for name, nano in lack.items())
+        if key != self.key and not enough:
+            return rest.get(key)
+        return best if best is not None and self._covers(best, lack) else None
+
+    def _merits(self, giver: Giver, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
+        return self._covers(giver, lack), not giver.used, not giver.foreign
+
+    def _covers(self, giver: Giver, lack: Mapping[str, int]) -> int:
+        hard = self.trial.hard
+        return sum(
+            min(max(0, nano), giver.frees.get(name, 0)) * _PART // max(1, hard[name].nano)
+            for name, nano in lack.items()
+        )
+
+
+def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
+    """What is missing of each resource that is short, in billionths; of one that is used up at least the smallest."""
+    values_view = held_by(trial).values()
+    result: dict[str, int] = {}
+    for name, asked in asks.items():
+        room = trial.hard[name].nano - sum(amounts[name].nano for amounts in values_view if name in amounts)
+        if not room or room < asked.nano:
+            result[name] = max(1, asked.nano - room)
+    return result
+
+
+def _givers(
+    trial: Trial, key: ClaimKey, asks: Amounts, deficit: Mapping[str, int], used: Mapping[ClaimKey, bool]
+) -> Iterator[Giver]:
+    """Claims that hold something of what is short, for the claim or for one that waits beside it; and those that wait
+    for something that is asked for, too.
+    """
+    short = (
+        {*deficit, *(name for claim_candidate in trial.queue for name in claim_candidate.asks)}
+        if trial.ordered
+        else deficit.keys()
+    )
+    for other, amounts in held_by(trial).items():
+        frees = {name: amounts[name].nano for name in short if name in amounts and amounts[name].nano > 0}
+        if frees:
+            yield Giver(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
+    names = asks.keys()
+    asking = {
+        (claim_candidate.claim.metadata.namespace, claim_candidate.claim.metadata.name): claim_candidate.asks
+        for claim_candidate in trial.queue
+    }
+    for other in waiting_in(trial, but={key}):
+        if not names.isdisjoint(asking[other]):
+            yield Giver(other, {}, waits=True, used=False, foreign=other[0] != key[0])
+
+
+def _best(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
+    """By resource, what the best 0, 1, 2… of these free; ``most`` + 1 entries."""
+    result = {}
+    for name in deficit:
+        frees = sorted((giver.frees.get(name, 0) for giver in givers), reverse=True)[:most]
+        sums = list(accumulate(frees, initial=0))
+        result[name] = sums + [sums[-1]] * (most + 1 - len(sums))
+    return result
+
+
+def _keys(chosen: Sequence[Giver]) -> tuple[ClaimKey, ...]:
+    """In the order to go about it: those that only wait first, so that they do not take what is freed."""
+    return tuple(giver.key for giver in sorted(chosen, key=lambda giver: (not giver.waits, giver.cost, giver.key)))

@@ -1,0 +1,55 @@
+"""What Capsule registers with the terminal interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.system import OfNamespaces, TuiSystem
+
+
+class CapsuleScreens(TuiSystem):
+    """Pools and claims."""
+
+    namespace_kinds = ("ResourcePool", "ResourcePoolClaim")
+
+    def listings(self) -> tuple[Any, ...]:
+        from kubectl_kres.capsule.screens import claim_list, pool_list
+
+        return pool_list.LISTING, claim_list.LISTING
+
+    def panes(self) -> Mapping[str, Any]:
+        from kubectl_kres.capsule.screens.claim_screen import ClaimPane
+        from kubectl_kres.capsule.screens.pool_screen import PoolPane
+        from kubectl_kres.capsule.screens.tenant_users import TenantUsersPane
+
+        return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane, "Tenant": TenantUsersPane}
+
+    def users(self) -> Mapping[str, Any]:
+        from kubectl_kres.capsule.screens.pool_users import PoolUsersPane
+        from kubectl_kres.capsule.screens.tenant_users import TenantUsersPane
+
+        return {"ResourcePool": PoolUsersPane, "Tenant": TenantUsersPane}
+
+    def namespace_needs(self, namespace: str) -> Iterable[Need]:
+        return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
+
+    def of_namespaces(self, session: Any) -> OfNamespaces | None:
+        from kubectl_kres.capsule.reports.common.claim_state import STUCK
+        from kubectl_kres.capsule.screens.scene import scene_of
+
+        scene = scene_of(session)
+        served: dict[str, list[str]] = {}
+        for name, pool in scene.pools.items():
+            for space in pool.status.namespaces or ():
+                served.setdefault(space, []).append(name)
+        waiting: dict[str, int] = {}
+        for claim in scene.claims:
+            if claim.standing.state in STUCK:
+                space = claim.claim.metadata.namespace
+                waiting[space] = waiting.get(space, 0) + 1
+        return OfNamespaces(served, waiting)
+
+
+SYSTEM = CapsuleScreens()

@@ -1,0 +1,231 @@
+"""Claims on resource pools: the state of each, what it is short of, since when it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+
+from msgspec import Struct
+
+from kubectl_kres.capsule.model import ResourcePoolClaim
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.common.claim_state import WAITING
+from kubectl_kres.capsule.reports.common.needs import claims_needs
+from kubectl_kres.capsule.reports.overview import CLAIM_STATES, claim_severity
+from kubectl_kres.capsule.reports.overview import since as waits_since
+from kubectl_kres.capsule.screens.scene import rows_of
+from kubectl_kres.capsule.text import NO_CAPSULE
+from kubectl_kres.capsule.text.claim import amounts_table, remedy_lines, state_lines, status_lines
+from kubectl_kres.capsule.text.claims import TONES
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.overview.lines import SIGNS
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.times import since
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
+
+_STATES = tuple(CLAIM_STATES)
+#: Columns that the claim alone tells.
+_CHEAP = frozenset({"namespace", "name", "pool"})
+
+
+class ClaimEntry(Struct, eq=False, gc=False):
+    """A claim. What is told of it depends on all others that wait, and is made when it is looked at.
+
+    ``known``: what was told when the list was sorted, or its faults looked for; ``number``: that of the scene then.
+    """
+
+    _session: Session
+    claim: ResourcePoolClaim
+    known: ClaimReport | None = None
+    number: int = 0
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef("ResourcePoolClaim", self.claim.metadata.name, self.claim.metadata.namespace)
+
+    @property
+    def ready(self) -> bool:
+        """Whether what is known is what would be told now."""
+        scene = rows_of(self._session)
+        scene.look(self._session)
+        return self.known is not None and self.number == scene.number
+
+    @property
+    def report(self) -> ClaimReport:
+        if self.known is not None and self.ready:
+            return self.known
+        return rows_of(self._session).report(self._session, self.claim)
+
+    def prepare(self) -> None:
+        """Have it known."""
+        self.known = self.report
+        self.number = rows_of(self._session).number
+
+    @property
+    def whole(self) -> ClaimReport | None:
+        """The claim in full; None where its pool has so many claims that this takes its time."""
+        return rows_of(self._session).whole(self._session, self.claim)
+
+    @property
+    def waits(self) -> str:
+        """For how long it has been without what it asks for."""
+        report = self.report
+        if not report.waits:
+            return ""
+        return since(waits_since(self.claim, report), self._session.setting.now())
+
+
+def sign(row: ClaimEntry) -> tuple[str, Tone]:
+    """``x``: it does not get what it asks for; ``!``: it waits behind another, or holds nothing."""
+    return SIGNS[claim_severity(row.report)]
+
+
+def short(report: ClaimReport) -> str:
+    """What is missing, in a few words."""
+    if report.lacks:
+        return brief_words(report.lacks)
+    if report.state == "queued":
+        names = [_brief(amount.name) for amount in report.amounts if amount.behind is not None]
+        ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
+        return f"{ahead}: {', '.join(names)}" if names else ahead
+    return report.because if report.waits or report.state == "released" else ""
+
+
+def brief_words(amounts: Mapping[str, str]) -> str:
+    """``cpu 4, memory 2Gi``."""
+    return ", ".join(f"{_brief(name)} {value}" for name, value in amounts.items())
+
+
+def _brief(name: str) -> str:
+    """``cpu`` for requests, which are the rule; limits are named."""
+    return name.removeprefix("requests.")
+
+
+def _place(report: ClaimReport) -> str:
+    if report.state not in WAITING:
+        return ""
+    return f"{report.place.place} of {report.place.of}" if report.place is not None else "not visible"
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    # Names are lower case by rule.
+    where, name = map(attrgetter, ("claim.metadata.namespace", "claim.metadata.name"))
+    return (
+        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        Column("name", "NAME", name, name, most=48),
+        Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
+        Column("state", "STATE", lambda row: row.report.state, _state_rank, _tone, width=10),
+        Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: sign(row)[1], most=44),
+        Column("place", "PLACE", lambda row: _place(row.report), _place_rank, wide=True, most=11),
+        Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
+        Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),
+    )  # fmt: skip
+
+
+def _tone(row: ClaimEntry) -> Tone:
+    return TONES[row.report.state]
+
+
+def _pool(row: ClaimEntry) -> str:
+    """The pool that it is in, else the one that it names; empty: none."""
+    status = row.claim.status.pool
+    return (status.name if status is not None else "") or row.claim.spec.pool
+
+
+def _short_rank(row: ClaimEntry) -> str | None:
+    return short(row.known).lower() if row.known is not None else None
+
+
+def _asks_rank(row: ClaimEntry) -> str | None:
+    return brief_words(row.known.asks).lower() if row.known is not None else None
+
+
+def _place_rank(row: ClaimEntry) -> int | None:
+    return row.known.place.place if row.known is not None and row.known.place is not None else None
+
+
+def _state_rank(row: ClaimEntry) -> int | None:
+    return _STATES.index(row.known.state) if row.known is not None else None
+
+
+def _waits_rank(row: ClaimEntry) -> str | None:
+    return waits_since(row.claim, row.known) if row.known is not None and row.known.waits else None
+
+
+def _fault(row: ClaimEntry) -> bool:
+    return row.known is not None and bool(SIGNS[claim_severity(row.known)][0])
+
+
+def _entry(session: Session, claim: ResourcePoolClaim) -> tuple[RowKey, ClaimEntry]:
+    return (claim.metadata.namespace, claim.metadata.name), ClaimEntry(session, claim)
+
+
+def _rows(session: Session, namespace: str) -> ListRows:
+    for claim in session.store.all("ResourcePoolClaim", namespace or None):
+        yield _entry(session, claim)
+
+
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, ClaimEntry] | None:
+    claim = session.get(ref)
+    return _entry(session, claim) if claim is not None else None
+
+
+def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
+    del session
+    report = row.whole or row.report
+    yield from state_lines(report, width)
+    if lacks := short(report):
+        yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, first="  ", rest="    "))
+    if report.waits and row.whole is None:
+        yield [("quiet", "enter: what would unblock it")]
+    else:
+        yield from remedy_lines(report, width)
+    yield from amounts_table(report.amounts, width)
+    yield from status_lines(report, width)
+    for note in report.notes:
+        yield from toned("warn", wrapped(note, width, rest="  "))
+
+
+def needs(namespace: str) -> tuple[Need, ...]:
+    return Need("ResourcePoolClaim", namespace), Need("ResourcePool", required=False)
+
+
+def also(session: Session, namespace: str) -> Iterable[Need]:
+    """Who else waits for the pools."""
+    return claims_needs(session.store, (namespace,) if namespace else ())
+
+
+LISTING = Listing(
+    worst_first=True,
+    names=("claims", "claim", "resourcepoolclaims", "resourcepoolclaim"),
+    about="claims on Capsule's resource pools: which have what they ask for, why the others wait",
+    kinds=("ResourcePoolClaim", "ResourcePool"),
+    needs=needs,
+    also=also,
+    absent=NO_CAPSULE,
+    columns=_columns,
+    rows=_rows,
+    row=_row,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Location("object", ref=row.ref),
+    ref=lambda row: row.ref,
+    owner=lambda row: pool_place(_pool(row)),
+    prepare=lambda row, _: row.prepare(),
+    ready=lambda row, what: what in _CHEAP or row.ready,
+    fault=_fault,
+    late=lambda session: rows_of(session).late(session),
+    command=lambda session, namespace: session.command("claims", namespace),
+    labels=lambda row: row.claim.metadata.labels or {},
+    hints=("owner", "sort-state", "faults"),
+)
+
+
+def pool_place(name: str) -> Location | None:
+    """The screen of a pool; None without one."""
+    return Location("object", ref=ObjectRef("ResourcePool", name)) if name else None

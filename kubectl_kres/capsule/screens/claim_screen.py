@@ -1,0 +1,210 @@
+"""A claim: its state in the controller's words, what is short, what would unblock it, who waits before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, May
+from kubectl_kres.capsule.reports.common.claim_state import WAITING
+from kubectl_kres.capsule.reports.common.needs import pooled_needs
+from kubectl_kres.capsule.reports.explain.claim_or_pool import ClaimExplanation, PoolOption
+from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim
+from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.capsule.screens.claim_list import pool_place, short
+from kubectl_kres.capsule.screens.items import condition_item, turn_item, way_items
+from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.text.claim import VERBS, may_lines, state_lines, status_lines
+from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
+from kubectl_kres.capsule.text.claims import TONES, short_words
+from kubectl_kres.capsule.text.queue_picture import queue_lines
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.remarks import edited
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.rbac_hints import gap_lines
+from kubectl_kres.tui.screens.outline import OutlinePane
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
+
+
+class ClaimPane(OutlinePane):
+    """Everything shown comes from the report of ``explain claim/x``."""
+
+    HEAD = "CLAIM"
+    found: ClaimExplanation | None
+
+    def wanted(self) -> Iterable[Need]:
+        return pooled_needs(self.session.store, self.subject)
+
+    def ask(self) -> ClaimExplanation:
+        claim: Any = self.session.get(self.ref)
+        if claim is None:
+            raise missing(self.session.store, self.subject)
+        return explain_claim(scene_of(self.session), claim)
+
+    @property
+    def word(self) -> str:
+        return "claim"
+
+    @property
+    def report(self) -> ClaimReport:
+        assert self.found is not None
+        return self.found.claim
+
+    def owner(self) -> Location | None:
+        return pool_place(self.report.pool or self.report.wanted_pool) if self.found is not None else None
+
+    def head(self, width: int) -> Iterator[Line]:
+        report = self.report
+        yield from state_lines(report, width)
+        if lacks := short(report):
+            yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, rest="  "))
+        yield from self.do_lines(width)
+        if report.because != lacks:
+            yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+        yield from status_lines(report, width)
+
+    def rows(self) -> Iterator[OutlineItem]:
+        assert self.found is not None
+        claim_explanation, report, sections = self.found, self.report, Sections()
+        yield from sections.section("queue, up to its place", self._queue(claim_explanation))
+        yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
+        yield from sections.section("what would unblock it", way_items(report))
+        yield from sections.section("warnings", map(warning_item, report.notes))
+        yield from sections.section(
+            "pools of its namespace", map(_option, claim_explanation.options), detail=claim_explanation.chosen
+        )
+        yield from sections.section("may it be", map(_may, report.may))
+        quota = report.quota
+        if quota is not None:
+            title = f"quota {quota.subject.name}"
+            yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
+        yield from sections.section("conditions", map(condition_item, claim_explanation.conditions), ("STATUS",))
+        yield from sections.section("last changed", map(said_item, edited(report.edits)))
+        yield from sections.section("not visible", map(self._unseen, () if self.late else report.unseen))
+
+    def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
+        """Who takes part before it; those that only keep what they hold are one line."""
+        kept = [turn for turn in claim_explanation.turns if turn.result == "kept" and not turn.own]
+        if kept:
+            yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
+        place, report_waits = 0, self.report.waits
+        for turn in claim_explanation.turns:
+            place += turn.result != "kept"
+            if turn.result != "kept" or turn.own:
+                item = turn_item(turn, place if turn.result != "kept" else 0)
+                yield (
+                    replace(item, about=partial(self._queue_lines, item), sign="x" * report_waits) if turn.own else item
+                )
+        if not claim_explanation.turns and self.report.state in WAITING:
+            text = "the pool, or the claims of others, could not be read"
+            yield OutlineItem((), "not visible", said="still being read" if self.late else text, tone="warn")
+
+    def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
+        """The queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
+        scene = scene_of(self.session)
+        name = self.report.pool or self.report.wanted_pool
+        pool: Any = self.session.store.get("ResourcePool", name) if name else None
+        if pool is not None:
+            ascii_only = self.session.setting.ascii_only
+            yield from queue_lines(pool_report(scene, pool), self.report.ways, width, ascii_only=ascii_only)
+        if item.about is not None:
+            yield from item.about(width)
+
+    def opens_on(self) -> OutlineItem | None:
+        """Its own turn in the queue, whose pane has the picture."""
+        own = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
+        return own or super().opens_on()
+
+    def _unseen(self, unseen: Unseen) -> OutlineItem:
+        need = Need(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
+        tone: Tone = "bad" if unseen.required else "quiet"
+        return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
+                    about=lambda width: gap_lines(self.session, (need,), width))  # fmt: skip
+
+    def text(self, width: int) -> Iterable[Line]:
+        assert self.found is not None
+        return claim_page(self.found, steps=self.steps, width=width)
+
+    def status(self) -> Line:
+        if self.found is None:
+            return [("warn", "not known")]
+        state = self.report.state
+        count = 0 if self.late else len(self.report.unseen)
+        return [(TONES[state], state), ("quiet", f"  {count} read{'s' * (count != 1)} not visible" if count else "")]
+
+    def hints(self) -> tuple[str, ...]:
+        return ("open", "copy", "owner", "pane", "explain", "up", "help")
+
+
+def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
+    """Each resource; of a claim that has what it asks for, just that."""
+    known = {amount.name: amount for amount in report.amounts}
+    for name, asked in report.asks.items():
+        amount = known.get(name)
+        if amount is None:
+            yield OutlineItem((), name, (asked,))
+            continue
+        bad = amount.lacks is not None or not amount.offered
+        tone: Tone = "bad" if bad else "warn" if amount.behind is not None else ""
+        left = amount.available or ("-" if amount.offered else "none")
+        closed = f"blocked by earlier claims for {amount.behind}" if amount.behind is not None else ""
+        yield OutlineItem(
+            (),
+            name,
+            (amount.requested, left, amount.lacks or "-"),
+            closed,
+            "x" if bad else "!" if tone else "",
+            tone,
+            partial(_amount_lines, amount),
+        )
+
+
+def _amount_lines(amount: Amount, width: int) -> Iterator[Line]:
+    text = short_words(amount) or f"{amount.name}: there is room for {amount.requested}"
+    yield from toned("", wrapped(text, width, rest="  "))
+
+
+def _option(pool_option: PoolOption) -> OutlineItem:
+    words = (
+        "has room"
+        if not (pool_option.missing or pool_option.short)
+        else "has not all of it"
+        if pool_option.missing
+        else "has too little left"
+    )
+    text = option_text(pool_option)
+    ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"
+    return OutlineItem((), label, said=words, place=pool_place(pool_option.pool), ref=ref,
+                about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
+
+
+def _may(value: May) -> OutlineItem:
+    return OutlineItem(
+        (),
+        VERBS[value.verb],
+        ("yes" if value.allowed else "no",),
+        value.follows or value.said,
+        tone="" if value.allowed else "warn",
+        about=lambda width: list(may_lines([value], width))[1:],
+    )
+
+
+def _quota(report: ClaimReport) -> Iterator[OutlineItem]:
+    quota = report.quota
+    assert quota is not None
+    place = Location("quota", ref=quota.subject)
+    if quota.missing or not quota.lines:
+        text = "it is not there" if quota.missing else "it is empty: it limits nothing"
+        yield OutlineItem((), text, sign="!", tone="warn", ref=quota.subject)
+    for line in quota.lines:
+        default = f"+ default {line.default}" if line.default is not None else ""
+        yield OutlineItem(
+            (), line.name, (line.used or "-", line.hard, line.claimed or "-"), default, place=place, ref=quota.subject
+        )

@@ -1,0 +1,87 @@
+"""Lines of an outline that a claim and its pool have in common: ways in to copy, turns, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.explain.claim_or_pool import QueueTurn, Says
+from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.text.claim import nothing_helps, way_lines
+from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.widgets.items import OutlineItem
+
+
+def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
+    """The smallest change first; where there is none, why."""
+    for number, way in enumerate(report.ways):
+        commands = "\n".join(deed.command for deed in way.deeds if deed.command)
+        yield OutlineItem(
+            (), f"{'or ' if number else 'fix'} {way.text}{_then(way)}", about=partial(_lines, report, way, number),
+            name="command", text=commands, remedy=True,
+        )  # fmt: skip
+    if not report.ways and report.waits:
+        text = nothing_helps(report)
+        yield OutlineItem((), text, tone="warn", about=lambda width: toned("warn", wrapped(text, width)), remedy=True)
+
+
+def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> Iterator[Line]:
+    if any(deed.command for deed in way.deeds):
+        yield [("quiet", "enter copies what is to be typed")]
+    yield from way_lines(report, way, "or   " if number else "fix  ", width)
+
+
+def _then(way: UnblockOption) -> str:
+    """What becomes of the others, in a few words."""
+    if not way.replayed:
+        return ""
+    parts = [f"+{way.gained} in" if way.gained else "", f"{len(way.out)} out" if way.out else ""]
+    parts.append(f"{way.waiting} still wait" if way.waiting else "")
+    return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
+
+
+def turn_item(queue_turn: QueueTurn, place: int) -> OutlineItem:
+    """A claim's turn in a pass over a queue. ``place``: among those that do not have their share; 0: it has."""
+    ref, own = queue_turn.subject, queue_turn.own
+    tone: Tone = "strong" if own else ""
+    text = f"{RESULTS[queue_turn.result]}{' (this one)' * own}"
+    return OutlineItem(
+        (),
+        f"{f'{place}. ' if place else ''}{ref.key}",
+        said=text,
+        tone=tone,
+        about=partial(_turn_lines, queue_turn),
+        place=None if own else Location("object", ref=ref),
+        ref=ref,
+    )
+
+
+def _turn_lines(queue_turn: QueueTurn, width: int) -> Iterator[Line]:
+    yield [("strong", queue_turn.subject.key), ("", f" {RESULTS[queue_turn.result]}")]
+    for part in queue_turn.compared:
+        yield from toned("warn", wrapped(compared_text(part), width, first="  ", rest="    "))
+    if queue_turn.created:
+        yield [("quiet", f"  created {queue_turn.created}")]
+
+
+def condition_item(says: Says) -> OutlineItem:
+    """A condition in the controller's words."""
+    return OutlineItem(
+        (),
+        says.type,
+        (says.status,),
+        f"{says.reason}: {says.message}",
+        sign="!" if says.computed else "",
+        tone="warn" if says.computed else "",
+        about=partial(_condition, says),
+    )
+
+
+def _condition(says: Says, width: int) -> Iterator[Line]:
+    yield [("strong", says.type), ("", f" {says.status}"), ("quiet", f"  since {says.since}" if says.since else "")]
+    yield from toned("", wrapped(f"{says.reason}: {says.message}", width, first="  ", rest="    "))
+    if says.computed:
+        yield from toned("warn", wrapped(f"would now say: {says.computed}", width, first="  ", rest="    "))

@@ -1,0 +1,256 @@
+"""A pool: what it shares out, among which namespaces, who waits in which order, what would unblock the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.needs import pooled_needs
+from kubectl_kres.capsule.reports.explain.claim_or_pool import PoolExplanation
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_pool
+from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
+from kubectl_kres.capsule.screens.claim_list import brief_words
+from kubectl_kres.capsule.screens.items import condition_item, way_items
+from kubectl_kres.capsule.screens.pool_list import use_bar
+from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.text.claim_or_pool import pool_page
+from kubectl_kres.capsule.text.claims import TONES, asks_words
+from kubectl_kres.capsule.text.queue_picture import of_pool, queue_lines
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.pictures.holders import holders_lines, named_bar, ranked
+from kubectl_kres.render.text.line import Line, Tone, clipped, toned, wrapped
+from kubectl_kres.render.text.remarks import edited
+from kubectl_kres.render.text.times import since
+from kubectl_kres.reports.common.explanation import LastEdit
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.screens.outline import OutlinePane
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
+
+#: Cells of a bar in the outline, and of a picture of which is only asked whether it is empty.
+_BAR, _MEASURED = 36, 80
+
+
+class PoolPane(OutlinePane):
+    """Everything shown comes from the report of ``explain pool/x``, and of the claim that waits first."""
+
+    HEAD = "POOL"
+    found: PoolExplanation | None
+
+    def wanted(self) -> Iterable[Need]:
+        return pooled_needs(self.session.store, self.subject)
+
+    def ask(self) -> PoolExplanation:
+        pool: Any = self.session.get(self.ref)
+        if pool is None:
+            raise missing(self.session.store, self.subject)
+        return explain_pool(scene_of(self.session), pool)
+
+    @property
+    def word(self) -> str:
+        return "pool"
+
+    @property
+    def report(self) -> PoolReport:
+        assert self.found is not None
+        return self.found.pool
+
+    def head(self, width: int) -> Iterator[Line]:
+        report = self.report
+        spaces, number = len(report.namespaces), report.claims
+        unread = "claims are still being read" if self.late else "claims could not be read"
+        waiting = unread if report.queue is None else f"{len(report.queue) or 'none'} wait"
+        text = f"pool {report.subject.name}: {waiting}, {number or 'no'} claims allocated, {spaces} namespaces"
+        tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
+        yield [(tone, clipped(text, width))]
+        if report.queue:
+            first = report.queue[0]
+            state = f"lacks {brief_words(first.lacks)}" if first.lacks else f"is {first.state}"
+            yield from toned("", wrapped(f"{first.subject.key} {state}", width, rest="  "))
+        yield from self.do_lines(width)
+        if report.message not in {"", "reconciled"}:
+            yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
+        for option in report.options:
+            yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
+
+    def rows(self) -> Iterator[OutlineItem]:
+        assert self.found is not None
+        pool_explanation, report, sections = self.found, self.report, Sections()
+        first = self._first()
+        yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
+        yield from sections.section("who holds it", self._holds())
+        order = "in order" if report.ordered else "any claim that fits is served"
+        yield from sections.section("queue", self._queue(first), ("AGE",), order)
+        if first is not None:
+            name = f"{first.subject.namespace}/{first.subject.name}"
+            yield from sections.section("lets the first one in", way_items(first), detail=name)
+        yield from sections.section("warnings", map(warning_item, report.warnings))
+        yield from sections.section("namespaces", map(_namespace, report.namespaces), ("HOLD",))
+        yield from sections.section("claims that hold something", map(_holder, report.holders))
+        yield from sections.section("selectors", map(said_item, report.selectors))
+        yield from sections.section("counts", map(said_item, report.scopes))
+        yield from sections.section("options", map(said_item, report.options))
+        yield from sections.section("conditions", map(condition_item, pool_explanation.conditions), ("STATUS",))
+        yield from sections.section("may it be changed", map(said_item, pool_explanation.bounds))
+        yield from sections.section(
+            "if it is deleted, which is never refused", map(said_item, pool_explanation.follows)
+        )
+        yield from sections.section("last changed", map(said_item, edited(report.edits)))
+
+    def _first(self) -> ClaimReport | None:
+        """The claim that waits first, with what would unblock it."""
+        queue = self.report.queue
+        claim: Any = self.session.get(queue[0].subject) if queue else None
+        return claim_detail(Claims(scene_of(self.session)), claim) if claim is not None else None
+
+    def _use(self, use: PoolUse) -> OutlineItem:
+        tone: Tone = (
+            "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
+        )
+        wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
+        text = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
+        edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
+        cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
+        return OutlineItem((), use.name, cells, text, sign, tone, partial(_use_lines, use, edit))
+
+    def _holds(self) -> Iterator[OutlineItem]:
+        """A bar a resource; the pane has the legend."""
+        ascii_only = self.session.setting.ascii_only
+        rooms = of_pool(self.report)
+        letters = ranked(rooms)
+        about = partial(holders_lines, rooms, ascii_only=ascii_only)
+        for room in rooms if letters else ():
+            drawn = f"{named_bar(room, letters, _BAR, ascii_only=ascii_only)}|"
+            drawn += f" {room.wanted} wanted" if room.wanted is not None else ""
+            yield OutlineItem((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
+
+    def _queue(self, first: ClaimReport | None) -> Iterator[OutlineItem]:
+        """Who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies change."""
+        queue, now = self.report.queue, self.session.setting.now()
+        ways, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
+        about = partial(queue_lines, self.report, ways, ascii_only=ascii_only)
+        if any(about(_MEASURED)):
+            yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
+        if queue is None:
+            text = "claims are still being read" if self.late else "claims could not be read"
+            yield OutlineItem((), "not visible", said=text, tone="warn")
+        for queued in queue or ():
+            yield _queued(queued, since(queued.created, now))
+        if queue == ():
+            yield OutlineItem((), "nobody waits", tone="quiet")
+
+    def text(self, width: int) -> Iterable[Line]:
+        assert self.found is not None
+        return pool_page(self.found, steps=self.steps, ascii_only=self.session.setting.ascii_only, width=width)
+
+    def status(self) -> Line:
+        if self.found is None:
+            return [("warn", "not known")]
+        number, uses = len(self.report.warnings), len(self.report.uses)
+        warned = f"  {number} warning{'s' * (number != 1)}" if number else ""
+        return [("", f"{uses} resource{'s' * (uses != 1)}"), ("warn", warned)]
+
+
+def _use_lines(use: PoolUse, edit: LastEdit | None, width: int) -> Iterator[Line]:
+    yield [("strong", use.name), ("", f"  {use.claimed} of {use.hard} claimed, {use.available} left")]
+    if use.used is not None:
+        yield [("", f"  pods use {use.used}")]
+    if use.wanted is not None:
+        text = f"claims that do not fit ask for {use.wanted} in sum, and were offered {use.offered or 'nothing'}"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    if use.default is not None:
+        yield [("", f"  each namespace has {use.default} of it without a claim")]
+    if edit is not None:
+        yield from toned("quiet", wrapped(f"hard last changed {_by(edit)}", width, first="  ", rest="    "))
+
+
+def _by(edit: LastEdit) -> str:
+    return f"by {edit.manager}{f' at {edit.time}' if edit.time else ''}"
+
+
+def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
+    shares = (f"{name} {value}{_percent(pool_namespace, name)}" for name, value in pool_namespace.claimed.items())
+    ref = ObjectRef("Namespace", pool_namespace.name)
+    sign, tone = _sign(pool_namespace.note)
+    return OutlineItem(
+        (),
+        pool_namespace.name,
+        (str(pool_namespace.claims or "-"),),
+        ", ".join(shares),
+        sign,
+        tone,
+        partial(_namespace_lines, pool_namespace),
+        Location("claims", pool_namespace.name),
+        ref=ref,
+    )
+
+
+def _sign(note: str) -> tuple[str, Tone]:
+    """The mark of a line that has something odd."""
+    return ("!", "warn") if note else ("", "")
+
+
+def _percent(pool_namespace: PoolNamespace, name: str) -> str:
+    return f" {pool_namespace.percents[name]}%" if name in pool_namespace.percents else ""
+
+
+def _namespace_lines(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
+    yield [
+        ("strong", pool_namespace.name),
+        (
+            "",
+            f"  {pool_namespace.claims or 'no'} claim{'s' * (pool_namespace.claims != 1)} allocated; enter lists them",
+        ),
+    ]
+    for name, value in pool_namespace.claimed.items():
+        used = (
+            f", pods use {pool_namespace.used[name]}"
+            if pool_namespace.used is not None and name in pool_namespace.used
+            else ""
+        )
+        yield [("", f"  {name} {value}{_percent(pool_namespace, name)}{used}")]
+    for selector in pool_namespace.chosen:
+        yield from toned("quiet", wrapped(f"chosen by {selector}", width, first="  ", rest="    "))
+    if pool_namespace.note:
+        yield from toned("warn", wrapped(pool_namespace.note, width, first="  ", rest="    "))
+
+
+def _queued(queued: Queued, waits: str) -> OutlineItem:
+    ref = queued.subject
+    lacks = f"lacks {asks_words(queued.lacks)}" if queued.lacks else ""
+    behind = f"behind for {', '.join(queued.behind)}" if queued.behind else ""
+    text = f"{queued.state}: {', '.join(filter(None, (lacks, behind)))}"
+    return OutlineItem((), f"{queued.place}. {ref.namespace}/{ref.name}", (waits,), text, "x" if queued.lacks else "!",
+                TONES[queued.state], partial(_queued_lines, queued), Location("object", ref=ref), ref=ref)  # fmt: skip
+
+
+def _queued_lines(queued: Queued, width: int) -> Iterator[Line]:
+    yield [
+        (TONES[queued.state], queued.state),
+        ("", f"  {queued.subject.namespace}/{queued.subject.name}, place {queued.place}"),
+    ]
+    yield from toned("", wrapped(f"asks for {asks_words(queued.asks)}", width, first="  ", rest="    "))
+    if queued.lacks:
+        yield from toned("bad", wrapped(f"lacks {asks_words(queued.lacks)}", width, first="  ", rest="    "))
+    if queued.behind:
+        text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(queued.behind)}"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    yield [("quiet", f"  created {queued.created or 'at a time that is not known'}; enter: what would unblock it")]
+
+
+def _holder(holder: Holder) -> OutlineItem:
+    tone: Tone = TONES[holder.state] if holder.state is not None else "quiet"
+    return OutlineItem(
+        (),
+        f"{holder.subject.namespace}/{holder.subject.name}",
+        said=f"{holder.state or '?'}: {asks_words(holder.holds)}",
+        tone=tone,
+        place=Location("object", ref=holder.subject),
+        ref=holder.subject,
+    )

@@ -1,0 +1,69 @@
+"""Who uses what a pool shares out: namespaces, the quotas that it keeps, workloads, pods, single values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from kubectl_kres.capsule.model import ResourcePool
+from kubectl_kres.capsule.reports.common.unseen import is_whole, unseen_of_pool
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
+from kubectl_kres.capsule.reports.pool.pool_tree import pool_tree, tree_needs
+from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.text.pools import pool_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.quota.usage_tree import setter_needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.screens.users import UsersPane
+
+
+class PoolUsersPane(UsersPane):
+    """Everything shown comes from the report of ``pools NAME --by value``."""
+
+    found: PoolReport | None
+
+    def wanted(self) -> Iterator[Need]:
+        store = self.session.store
+        yield from tree_needs(store, self.ref.name, self.session.server)
+        pool: ResourcePool | None = self.session.get(self.ref)
+        for space in sorted(pool.status.namespaces or ()) if pool is not None else ():
+            yield from setter_needs(store, space)
+
+    def ask(self) -> PoolReport:
+        pool: Any = self.session.get(self.ref)
+        if pool is None:
+            raise missing(self.session.store, self.subject)
+        scene, store = scene_of(self.session), self.session.store
+        needs = tree_needs(store, self.ref.name, self.session.server)
+        unseen = tuple(dict.fromkeys((*unseen_of_pool(scene, pool), *unread(store, needs))))
+        tree = pool_tree(scene, pool, self.session.ask)
+        return replace(pool_report(scene, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
+
+    def names(self) -> Sequence[str]:
+        assert self.found is not None
+        return [use.name for use in sorted(self.found.uses, key=lambda use: (not use.over, -(use.percent or 0)))]
+
+    def head(self, width: int) -> Iterable[Line]:
+        assert self.found is not None
+        for use in sorted(self.found.uses, key=lambda use: self._names.index(use.name)):
+            used = f"pods use {use.used} of it" if use.used is not None else "what pods use is not known"
+            text = f"{use.name}: {use.claimed} of {use.hard} claimed, {used}"
+            tone: Tone = "bad" if use.over else ""
+            yield from toned(tone, wrapped(text, width, rest="  "))
+
+    def text_lines(self, tab: str, width: int) -> Iterable[Line]:
+        del tab
+        assert self.found is not None
+        return pool_lines(self.found, whole=True, ascii_only=self.session.setting.ascii_only, width=width)
+
+    @property
+    def word(self) -> str:
+        return "pool"
+
+    def command(self) -> str:
+        return self.session.command(f"pools {self.ref.name} --by value")

@@ -1,0 +1,85 @@
+"""Pools and claims as they are known now, looked up once for many answers."""
+
+from __future__ import annotations
+
+from time import perf_counter, thread_time
+
+from kubectl_kres.capsule.model import ResourcePoolClaim
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.overview import FEW
+from kubectl_kres.store.store import Store
+from kubectl_kres.tui.session import Session
+
+KINDS = ("ResourcePool", "ResourcePoolClaim")
+#: Seconds from which a look at all claims takes long, and how many times as long the next one waits.
+_LONG, _TIMES = 0.05, 5
+#: Reports that are kept: those of the rows that are seen, and some more.
+_KEPT = 500
+
+
+def scene_of(session: Session) -> PoolIndex:
+    return session.of_kinds(KINDS, PoolIndex)
+
+
+class RowScene:
+    """What the rows of a list of claims look at: pools and claims as they are, where it takes long to look at all of
+    them as they were a little ago. ``number`` rises whenever they were looked at anew.
+    """
+
+    def __init__(self, _store: Store) -> None:
+        self.number = 0
+        self._claims: Claims | None = None
+        self._stamp: tuple[int, ...] = ()
+        self._made = self._cost = 0.0
+        self._reports: dict[tuple[str, str], tuple[ResourcePoolClaim, ClaimReport]] = {}
+        self._whole: tuple[ResourcePoolClaim, ClaimReport | None] | None = None
+
+    def late(self, session: Session) -> bool:
+        """Whether something has changed since they were looked at, and it is not time yet for another look."""
+        self.look(session)
+        return self._outdated(session)
+
+    def _outdated(self, session: Session) -> bool:
+        return self._stamp != session.store.revision(*KINDS)
+
+    def look(self, session: Session) -> Claims:
+        """All of them, looked at anew if it is time."""
+        rested = perf_counter() - self._made >= _TIMES * self._cost
+        if self._claims is None or (rested and self._outdated(session)):
+            began = thread_time()
+            scene = scene_of(session)
+            # What any row asks for.
+            scene.states()
+            scene.waiting("")
+            self._claims, self._stamp, self.number = Claims(scene), session.store.revision(*KINDS), self.number + 1
+            cost = thread_time() - began
+            self._made, self._cost = perf_counter(), cost if cost > _LONG else 0.0
+            self._reports, self._whole = {}, None
+        return self._claims
+
+    def report(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport:
+        """What a row tells of a claim."""
+        claims, key = self.look(session), (claim.metadata.namespace, claim.metadata.name)
+        known = self._reports.get(key)
+        if known is not None and known[0] is claim:
+            return known[1]
+        if len(self._reports) >= _KEPT:
+            self._reports.clear()
+        report = claims.report(claim)
+        self._reports[key] = claim, report
+        return report
+
+    def whole(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport | None:
+        """The claim in full; None where its pool has so many claims that this takes its time."""
+        claims = self.look(session)
+        if self._whole is None or self._whole[0] is not claim:
+            few = len(claims.scene.of_pool(self.report(session, claim).pool)) <= FEW
+            self._whole = claim, claim_detail(claims, claim) if few else None
+        return self._whole[1]
+
+
+def rows_of(session: Session) -> RowScene:
+    return session.of_kinds((), RowScene)

@@ -1,0 +1,243 @@
+"""One claim in full as text: its state and why, what would unblock it, its quota, what may be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
+from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.text.claims import TONES, asks_words, short_words
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.render.verdict.remedy import BACK_OFF
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.system_parts import Deed
+
+#: What one may do to a claim, as people say it.
+VERBS = {"change": "edit", "delete": "delete", "release": "release"}
+_LABEL, _CELL = 32, 20
+#: Claims that are named where many get in or wait.
+_NAMED = 5
+#: Cells that stand before the commands of a way at least.
+_WAY = 7
+
+
+def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of the answer."""
+    for line in claim_lines(report, width):
+        yield draw(line, color=color)
+
+
+def claim_brief(report: ClaimReport, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    state = f"would be {report.state}" if report.predicted else report.state
+    pool = f" (pool {report.pool or report.wanted_pool})" if report.pool or report.wanted_pool else ""
+    short = [name for name in map(short_words, report.amounts) if name]
+    because = "; ".join(short) if report.waits and short else report.because
+    first, *others = report.ways or (None,)
+    return Brief(
+        TONES[report.state],
+        state,
+        f": {report.subject.full}{pool}: {because}",
+        remedy=first.text if first is not None else nothing_helps(report) if report.waits else "",
+        run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
+        other=others[0].text if others else "",
+        next=more,
+    )
+
+
+def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from head(report, width)
+    yield from amounts_table(report.amounts, width)
+    yield from ways_lines(report, width)
+    if report.quota is not None:
+        yield from quota_lines(report.quota, width)
+    yield from may_lines(report.may, width)
+    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+        ("warn", "warning", report.notes),
+        ("quiet", "changed", tuple(edited(report.edits))),
+    )
+    yield from remarks(groups, (), report.unseen, width)
+
+
+def head(report: ClaimReport, width: int) -> Iterator[Line]:
+    """State, name, pool, place and why."""
+    yield from state_lines(report, width)
+    yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
+    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+    yield from status_lines(report, width)
+
+
+def state_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """State, name and pool."""
+    ref = report.subject
+    pool = f" of pool {report.pool}" if report.pool else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
+    state = f"would be {report.state}" if report.predicted else report.state
+    first, *rest = wrapped(f"{state}: {ref.key}{pool}", width, rest="  ")
+    yield [(TONES[report.state], first[: len(state)]), ("", first[len(state) :])]
+    yield from toned("", rest)
+
+
+def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """What the controller says, and the place in the queue."""
+    place = report.place
+    if report.message and report.message != "reconciled":
+        yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
+    if place is not None:
+        kind = "ordered queue" if place.ordered else "queue; any claim that fits is served, whatever the place"
+        ahead = f", behind {listed((object_ref.key for object_ref in place.ahead), _NAMED)}" if place.ahead else ""
+        text = f"place {place.place} of {place.of} in the {kind}{ahead}"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+    if report.old:
+        text = "Capsule before 0.13 wrote this status: whether pods use the claim is not in it"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+
+
+def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
+    """Asked for, left, lacking, by resource."""
+    if not amounts:
+        return
+    heads = ("ASKS FOR", "LEFT", "LACKS")
+    rows = [
+        (amount.requested, amount.available or ("-" if amount.offered else "none"), amount.lacks or "-")
+        for amount in amounts
+    ]
+    cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
+    widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
+    label = min(_LABEL, max(8, *(size(amount.name) for amount in amounts)))
+    yield [("", "")]
+    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
+    for amount, row in zip(amounts, cells, strict=True):
+        bad = amount.lacks is not None or not amount.offered
+        tone: Tone = "bad" if bad else "warn" if amount.behind is not None else ""
+        text = "  ".join(map(padded, row, widths)).rstrip()
+        closed = f"  blocked by earlier claims for {amount.behind}" if amount.behind is not None else ""
+        if size(amount.name) <= label:
+            yield [("", f"  {padded(amount.name, label)}  "), (tone, text), ("quiet", closed)]
+        else:
+            yield from toned("", wrapped(amount.name, width, first="  ", rest="    "))
+            yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
+
+
+def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterator[Line]:
+    """What would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
+    if not report.ways:
+        if report.waits and not told:
+            yield [("", "")]
+            yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+        return
+    yield [("", "")]
+    yield [("strong", "what would unblock it")]
+    for number, way in enumerate(report.ways, 1):
+        yield from way_lines(report, way, f"  {number}. ", width)
+    yield from toned("quiet", wrapped(BACK_OFF, width, first="  ", rest="    "))
+
+
+def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """What would unblock it, without a heading: DO the smallest change, OR another one."""
+    if not report.ways and report.waits:
+        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+    for number, way in enumerate(report.ways):
+        yield from way_lines(report, way, "or   " if number else "fix  ", width)
+
+
+def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:
+    """One of the ways: what to do, as something to type, and what becomes of the others."""
+    yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
+    indent = " " * max(_WAY, len(lead))
+    for deed in way.deeds:
+        yield from _deed(deed, width, indent, named=len(way.deeds) > 1 or bool(deed.holds))
+    yield from _after(way, width, indent, others=report.place is not None and report.place.of > 1)
+
+
+def nothing_helps(report: ClaimReport) -> str:
+    """Why there is nothing to propose."""
+    if report.state == "pending":
+        return "nothing to do but wait for the controller"
+    if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
+        return "what would unblock it cannot be said without what was not seen (below)"
+    if any(not amount.offered for amount in report.amounts):
+        names = listed(amount.name for amount in report.amounts if not amount.offered)
+        return f"its pool would have to get {names} in its hard, and then the spec of the claim has to change"
+    return "no pool that serves its namespace has all that it asks for, and room for it"
+
+
+def _deed(deed: Deed, width: int, indent: str, *, named: bool) -> Iterator[Line]:
+    if named:
+        state = f", {deed.state}" if deed.state else ""
+        holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
+        what = "" if holds else "pool " if deed.subject.kind == "ResourcePool" else "claim "
+        text = f"{what}{deed.subject.key}{state}{holds}"
+        yield from toned("", wrapped(text, width, first=indent, rest=f"{indent}  "))
+    if deed.command:
+        yield [("", indent), ("command", deed.command)]
+    if deed.follows:
+        yield from toned("quiet", wrapped(deed.follows, width, first=indent, rest=f"{indent}  "))
+
+
+def _after(way: UnblockOption, width: int, indent: str, *, others: bool) -> Iterator[Line]:
+    parts = []
+    if way.also:
+        parts.append(f"{_some(way.also, way.gained)} {'is' if len(way.also) == 1 else 'are'} then allocated too")
+    if way.out:
+        parts.append(f"{listed((ref.key for ref in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
+    if way.waits:
+        parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
+    if parts:
+        yield from toned("quiet", wrapped("; ".join(parts), width, first=indent, rest=f"{indent}  "))
+    elif way.replayed and others:
+        yield [("quiet", f"{indent}then nobody waits any more")]
+
+
+def _some(refs: Sequence[ObjectRef], count: int) -> str:
+    """The first of so many claims."""
+    if count <= _NAMED + 1:
+        return listed((ref.key for ref in refs), _NAMED)
+    return f"{', '.join(ref.key for ref in refs[:_NAMED])} and {count - _NAMED} more"
+
+
+def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
+    """The managed quota: what it says, how that adds up, what pods use."""
+    yield [("", "")]
+    name = quota.subject.name
+    if quota.missing:
+        text = (
+            f"quota {name} is not there: the pool's controller has not written it, or the namespace is not the pool's"
+        )
+        yield from toned("warn", wrapped(text, width, rest="  "))
+        return
+    if not quota.lines:
+        text = f"quota {name} is empty: it limits nothing in this namespace"
+        yield from toned("warn", wrapped(text, width, rest="  "))
+        return
+    heads = ("USED", "HARD")
+    rows = [(line.used or "-", line.hard) for line in quota.lines]
+    cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
+    widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
+    label = min(_LABEL, max(8, *(size(line.name) for line in quota.lines)))
+    yield [("strong", f"quota {name}"), ("", f" in {quota.subject.namespace}")]
+    yield [("quiet", f"  {padded('NAME', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
+    for line, row in zip(quota.lines, cells, strict=True):
+        parts = [f"claims {line.claimed}"] if line.claimed is not None else []
+        parts += [f"default {line.default}"] if line.default is not None else []
+        name, figures = f"  {padded(clipped(line.name, label), label)}  ", "  ".join(map(padded, row, widths))
+        over: Tone = "bad" if line.over else ""
+        tail = f"  {' + '.join(parts)}" if parts else ""
+        yield [("", name), (over, figures), ("quiet", tail), (over, "  over" if line.over else "")]
+    if quota.note:
+        yield from toned("warn", wrapped(quota.note, width, first="  ", rest="    "))
+
+
+def may_lines(permissions: Sequence[May], width: int) -> Iterator[Line]:
+    """Yield whether one can edit, delete, release it."""
+    if not permissions:
+        return
+    yield [("", "")]
+    for item in permissions:
+        word, tone = ("yes", "") if item.allowed else ("no", "warn")
+        label = f"can {VERBS[item.verb]}: "
+        text = f"{word}{f'; {item.follows}' if item.follows else ''}{f': {item.said}' if item.said else ''}"
+        yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))

@@ -1,0 +1,241 @@
+"""Explanations of claims and pools as text: verdict and remedy first, then how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.capsule.reports.explain.claim_or_pool import (
+    ClaimExplanation,
+    Compared,
+    PoolExplanation,
+    PoolOption,
+    QueueTurn,
+    Says,
+)
+from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
+from kubectl_kres.capsule.text.claims import TONES
+from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word
+from kubectl_kres.provenance.journal import Check, Derive
+from kubectl_kres.provenance.rules import RULES
+from kubectl_kres.render.text.labels import LABEL, labelled
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.reports.common.resource_lists import listed
+
+#: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
+_TURNS = 8
+#: What becomes of a claim in a pass, in words.
+RESULTS = {
+    "kept": "keeps what it holds",
+    "taken": "gets what it asks for",
+    "changed": "gets its new amounts",
+    "pool": "does not fit",
+    "queue": "waits behind others",
+}
+
+
+def summary(value: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
+    """One line for one of many objects."""
+    if isinstance(value, ClaimExplanation):
+        claim = value.claim
+        rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
+        name = claim.subject.full
+        return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
+    pool = value.pool
+    if pool.glimpse:
+        waits = len(pool.queue or ())
+        rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
+        return draw([("warn", padded("not seen", 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+    word, tone = pool_word(pool)
+    rest = pool.warnings[0] if pool.warnings else ""
+    return draw([(tone, padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+
+
+def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    return claim_brief(value.claim, more) if isinstance(value, ClaimExplanation) else pool_brief(value.pool, more)
+
+
+def claim_lines(
+    claim_explanation: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
+    for line in claim_page(claim_explanation, steps=steps, width=width):
+        yield draw(line, color=color)
+
+
+def explain_pool_lines(
+    pool_explanation: PoolExplanation,
+    *,
+    steps: bool = False,
+    ascii_only: bool = False,
+    color: bool = False,
+    width: int = 80,
+) -> Iterator[str]:
+    """Every line about a pool."""
+    for line in pool_page(pool_explanation, steps=steps, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+    """The same as ``claim_lines``, not drawn yet."""
+    claim = claim_explanation.claim
+    name = claim.subject.key
+    state = f"would be {claim.state}" if claim.predicted else claim.state
+    first, *rest = wrapped(f"{state}: {name}: {claim.because}", width, rest="  ")
+    yield [(TONES[claim.state], first[: len(state)]), ("", first[len(state) :])]
+    yield from toned("", rest)
+    yield from _remedies(claim_explanation, width)
+    yield [("", "")]
+    yield from _titled("pool", [claim_explanation.chosen] if claim_explanation.chosen else [], width)
+    for option in claim_explanation.options:
+        yield from toned("", wrapped(option_text(option), width, first="  ", rest="    "))
+    yield from _checks(claim_explanation.checks, width)
+    yield from _turns(claim_explanation.turns, steps=steps, width=width)
+    yield from _conditions(claim_explanation.conditions, width)
+    if claim.quota is not None:
+        yield from quota_lines(claim.quota, width)
+        yield from _sums(claim_explanation.sums, width) if steps else ()
+    yield from ways_lines(claim, width, told=True)
+    yield from may_lines(claim.may, width)
+    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+        ("warn", "warning", claim.notes),
+        ("quiet", "changed", tuple(edited(claim.edits))),
+    )
+    yield from remarks(groups, (), claim.unseen, width)
+
+
+def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]:
+    claim = claim_explanation.claim
+    if not claim.ways and not claim.waits:
+        return
+    yield from labelled("fix", claim.ways[0].text if claim.ways else nothing_helps(claim), width)
+    for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
+        # Something to type is not broken.
+        yield [("", " " * LABEL), ("command", command)]
+
+
+def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
+    if texts:
+        yield [("strong", title)]
+    for text in texts:
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+
+
+def option_text(pool_option: PoolOption) -> str:
+    """How a pool that serves the namespace suits the claim."""
+    named = " (named)" if pool_option.named else ""
+    if pool_option.missing:
+        chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
+        return f"pool {pool_option.pool}{named} serves the namespace but has no {listed(pool_option.missing)}{chance}"
+    scopes = "".join(f"; it counts {phrase}" for phrase in pool_option.scopes)
+    if pool_option.short:
+        short = listed(pool_option.short)
+        return f"pool {pool_option.pool}{named} serves the namespace and has too little {short} left{scopes}"
+    return f"pool {pool_option.pool}{named} serves the namespace and has room{scopes}"
+
+
+def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
+    if not checks:
+        return
+    yield [("", "")]
+    yield [("strong", "assignment"), ("quiet", ", by the claim controller")]
+    for check in checks:
+        rule = RULES.get(check.rule)
+        title = rule.title if rule is not None else check.rule
+        if check.passed:
+            yield from toned("", wrapped(f"passes: {title}", width, first="  ", rest="    "))
+        else:
+            text = f"refuses: {title} {check.message}"
+            yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
+
+
+def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[Line]:
+    if not turns:
+        return
+    yield [("", "")]
+    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; how a pass goes now")]
+    shown = list(turns)
+    if not steps:
+        waiting = [turn for turn in turns if turn.result != "kept" or turn.own]
+        shown = waiting[-_TURNS:]
+        left = _left_out(len(turns) - len(waiting), len(waiting) - len(shown))
+        if left:
+            yield [("quiet", f"  {left}; --steps shows all")]
+    label = max(size(queue_turn.subject.key) for queue_turn in shown)
+    # Places are counted among those that do not have their share yet, as everywhere.
+    numbers = {
+        id(queue_turn): place for place, queue_turn in enumerate((turn for turn in turns if turn.result != "kept"), 1)
+    }
+    places = len(str(len(numbers)))
+    for queue_turn in shown:
+        number = f"{numbers[id(queue_turn)]:>{places}}." if id(queue_turn) in numbers else " " * (places + 1)
+        head = f"  {number} {padded(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
+        since = f"  {queue_turn.created}" if steps and queue_turn.created else ""
+        yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
+        for compared in queue_turn.compared:
+            indent = " " * (places + 6)
+            yield from toned("warn", wrapped(compared_text(compared), width, first=indent, rest=f"{indent}  "))
+
+
+def compared_text(compared: Compared) -> str:
+    """How one resource fares at a claim's turn."""
+    asks = f"{compared.resource}: asks for {compared.asked}"
+    if compared.closed_by is not None:
+        return f"{asks}; blocked by {compared.closed_by.key}"
+    return f"{asks}; the pool does not have it" if compared.missing else f"{asks}, {compared.left} left"
+
+
+def _left_out(kept: int, waiting: int) -> str:
+    """What of a pass is not shown."""
+    parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
+    parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
+    return f"not shown: {' and '.join(parts)}" if parts else ""
+
+
+def _conditions(conditions_told: Sequence[Says], width: int) -> Iterator[Line]:
+    if not conditions_told:
+        return
+    yield [("", "")]
+    yield [("strong", "conditions")]
+    label = max(size(says.type) for says in conditions_told)
+    status = max(size(says.status) for says in conditions_told)
+    for says in conditions_told:
+        head = f"  {padded(says.type, label)}  {padded(says.status, status)}  "
+        yield from toned("", wrapped(f"{says.reason}: {says.message}", width, first=head, rest=" " * size(head)))
+        if says.computed:
+            text = f"would now say: {says.computed}"
+            yield from toned("warn", wrapped(text, width, first=" " * size(head), rest=" " * size(head)))
+
+
+def _sums(sums: Sequence[Derive], width: int) -> Iterator[Line]:
+    for derive in sums:
+        terms = " + ".join(f"{_term(term.path)} {term.value}" for term in derive.terms)
+        text = f"{derive.path} = {derive.value}: {terms}"
+        yield from toned("quiet", wrapped(text, width, first="    ", rest="      "))
+
+
+def _term(path: str) -> str:
+    return path.removeprefix("ResourcePoolClaim/")
+
+
+def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same as ``explain_pool_lines``, not drawn yet."""
+    yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width)
+    if pool_explanation.pool.glimpse:
+        return
+    if steps:
+        yield from _turns(pool_explanation.turns, steps=True, width=width)
+    yield from _conditions(pool_explanation.conditions, width)
+    yield [("", "")]
+    yield [("strong", "managed quotas")]
+    for quota in pool_explanation.quotas:
+        total = ", ".join(f"{derive.path.partition('[')[2].removesuffix(']')} {derive.value}" for derive in quota.sums)
+        text = f"{quota.subject.namespace}: {total or 'empty, which limits nothing'}"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        if steps:
+            yield from _sums(quota.sums, width)
+    yield [("", "")]
+    yield from _titled("may it be changed", pool_explanation.bounds, width)
+    yield from _titled("if it is deleted, which is never refused", pool_explanation.follows, width)

@@ -1,0 +1,127 @@
+"""Claims as text: a row each, and below it what is short; at the end how many there are of each state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport
+from kubectl_kres.capsule.reports.common.claim_state import STUCK
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.reports.common.system_parts import ClaimState
+
+_CLAIM, _POOL = 40, 24
+_HEADS = ("STATE", "CLAIM", "POOL", "PLACE", "ASKS FOR")
+#: Fewest cells for what is asked for beside the other columns.
+_ASKS = 24
+
+TONES: Mapping[ClaimState, Tone] = {
+    "allocated": "good",
+    "in use": "good",
+    "exhausted": "bad",
+    "queued": "warn",
+    "unassigned": "warn",
+    "failed": "bad",
+    "lost": "bad",
+    "released": "warn",
+    "pending": "warn",
+}
+
+
+def table(reports: Sequence[ClaimReport], *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of a list. Lines keep to ``width`` but for a single word that is longer."""
+    for line in _table(reports, width):
+        yield draw(line, color=color)
+
+
+def counts(states: Sequence[ClaimState], width: int = 80) -> str:
+    """``9 claims: 3 in use, 2 allocated, 4 queued``."""
+    counter = Counter(states)
+    shown = ", ".join(f"{counter[state]} {state}" for state in TONES if counter[state])
+    text = f"{len(states)} claim{'s' * (len(states) != 1)}{f': {shown}' if shown else ''}"
+    return "\n".join(wrapped(text, width, rest="  "))
+
+
+def asks_words(asks: Mapping[str, str]) -> str:
+    """``requests.cpu 2, requests.memory 4Gi``."""
+    return ", ".join(f"{name} {value}" for name, value in asks.items()) or "nothing"
+
+
+def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
+    if not reports:
+        return
+    several = len({report.subject.namespace for report in reports}) > 1
+    rows = [_cells(report, several=several) for report in reports]
+    widths = [max(size(_HEADS[at]), *(size(row[at]) for row in rows)) for at in range(4)]
+    yield [("quiet", "  ".join((*map(padded, _HEADS[:4], widths), _HEADS[4])))]
+    column = sum(widths) + 2 * len(widths)
+    for report, row in zip(reports, rows, strict=True):
+        state, *others = map(_filled, row, widths)
+        yield from _row(report, state, f"  {'  '.join(others)}", column, width)
+        for tone, text in why(report):
+            yield from toned(tone, _broken(text, width, "    ", "      "))
+
+
+def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
+    """What is asked for stands in the last column, or below if there is too little room for it."""
+    asks, tone = asks_words(report.asks), TONES[report.state]
+    if column + _ASKS > width and size(asks) + column > width:
+        yield [(tone, state), ("", tail.rstrip())]
+        yield from toned("", wrapped(asks, width, first="    asks for ", rest="      "))
+        return
+    indent = " " * column
+    first, *rest = _broken(asks, width, indent, indent)
+    yield [(tone, state), ("", f"{tail}  {first[column:]}")]
+    yield from toned("", rest)
+
+
+def _filled(text: str, width: int) -> str:
+    """As ``padded``, which is slow for many."""
+    return text.ljust(width) if text.isascii() else padded(text, width)
+
+
+def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
+    """As ``wrapped``, which is slow for many."""
+    if text.isascii() and text.isprintable() and len(first) + len(text) <= width and "  " not in text:
+        yield f"{first}{text}"
+    else:
+        yield from wrapped(text, width, first=first, rest=rest)
+
+
+def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
+    ref, place = report.subject, report.place
+    name = ref.key if several else ref.name
+    pool = report.pool or report.wanted_pool or "-"
+    return (
+        f"{report.state}{' *' if report.predicted else ''}",
+        clipped(name, _CLAIM),
+        clipped(pool, _POOL),
+        f"{place.place} of {place.of}" if place is not None else "-",
+    )
+
+
+def why(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
+    """What is short, or the controller's own words, and what does not fit together."""
+    short = list(filter(None, map(short_words, report.amounts)))
+    if short:
+        yield "", "; ".join(short)
+    elif report.state in STUCK or report.state == "released":
+        message = report.message if report.message not in {"", "reconciled"} else ""
+        yield "", f"{report.because}{f': {message}' if message and message not in report.because else ''}"
+    if report.ways:
+        yield "strong", f"to unblock it: {report.ways[0].text}"
+    for note in report.notes:
+        yield "warn", f"note: {note}"
+
+
+def short_words(amount: Amount) -> str:
+    """``requests.cpu: asks for 4, 1 is left, lacks 3``; empty if it is not short."""
+    if not amount.offered:
+        return f"{amount.name}: the pool has none of it at all"
+    parts = []
+    if amount.behind is not None:
+        parts.append(f"blocked by earlier claims in the queue, which ask for {amount.behind}")
+    if amount.lacks is not None:
+        left = "nothing" if amount.available == "0" else amount.available
+        parts.append(f"asks for {amount.requested}, {left} is left, lacks {amount.lacks}")
+    return f"{amount.name}: {'; '.join(parts)}" if parts else ""

@@ -1,0 +1,125 @@
+"""The short pages of a claim and of a pool; ``claim_or_pool``, ``claim`` and ``pools`` have the whole answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, QuotaLine
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
+from kubectl_kres.capsule.text.claim import amounts_table, nothing_helps, state_lines, way_lines
+from kubectl_kres.capsule.text.claims import asks_words
+from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
+from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
+from kubectl_kres.render.text.labels import LABEL, labelled, more_line
+from kubectl_kres.render.text.line import Line, draw, toned, wrapped
+from kubectl_kres.render.text.remarks import edited, unseen_text
+from kubectl_kres.reports.common.explanation import LastEdit, Unseen
+from kubectl_kres.reports.common.resource_lists import listed
+
+#: Ways, claims of a queue and resources that are shown; the rest is counted.
+_WAYS, _HOLDERS, _QUEUE, _RESOURCES = 2, 5, 3, 5
+#: Warnings, edits and claims ahead that are named.
+_REMARKS, _EDITS, _AHEAD = 2, 1, 3
+
+
+def claim_lines(report: ClaimReport, source: str, *, now: str, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Yield the page of a claim. ``source``: the flags that name the same source; ``now`` (RFC 3339) makes ages."""
+    for line in _claim(report, source, now, width):
+        yield draw(line, color=color)
+
+
+def pool_lines(
+    report: PoolReport, *, now: str, ascii_only: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Yield the page of a pool. ``now`` (RFC 3339) makes ages of times."""
+    for line in _pool(report, now, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[Line]:
+    yield from state_lines(report, width)
+    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+    place = report.place
+    if place is not None:
+        ahead = f", behind {listed((ref.key for ref in place.ahead), _AHEAD)}" if place.ahead else ""
+        kind = "ordered queue" if place.ordered else "queue, where any claim that fits is served"
+        text = f"place {place.place} of {place.of} in the {kind}{ahead}"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+    yield [("", "")]
+    if report.waits or report.ways:
+        yield from _way_lines(report, source, width)
+    else:
+        yield from labelled("asks", asks_words(report.asks), width)
+    if report.quota is not None and report.quota.lines and not report.waits:
+        used = [_quota_text(line) for line in report.quota.lines[:_RESOURCES]]
+        yield from labelled("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
+    if report.message and report.message != "reconciled" and not (report.waits and report.amounts):
+        yield from labelled("server", report.message, width, tone="quiet")
+    if report.quota is not None and report.quota.note:
+        yield from labelled("warning", report.quota.note, width, tone="warn")
+    yield from _remarks(report.notes, report.unseen, report.edits, now, width)
+    more = len(report.ways) - _WAYS
+    others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
+    yield from more_line([*others, "the sums of the quota", "can one edit or delete it"], width)
+
+
+def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
+    """Yield what would unblock it, who holds the pool, and the figures of what is short."""
+    for number, way in enumerate(report.ways[:_WAYS], 1):
+        label = f"fix {number}" if len(report.ways) > 1 else "fix"
+        yield from way_lines(report, way, f"{label:<{LABEL}}", width)
+    if not report.ways:
+        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+    pool = report.pool or report.wanted_pool
+    if pool:
+        command = f"kubectl kres pools {pool} {source}".strip()
+        yield [("strong", f"{'next':<{LABEL}}"), ("command", command), ("quiet", "  # who holds it")]
+    yield from amounts_table(report.amounts[:_RESOURCES], width)
+    yield [("", "")]
+
+
+def _quota_text(line: QuotaLine) -> str:
+    return f"{line.name} {line.used or '?'} of {line.hard}{' (over)' * line.over}"
+
+
+def _pool(report: PoolReport, now: str, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    if report.glimpse:
+        yield from whole_pool_lines(report, whole=True, ascii_only=ascii_only, width=width)
+        return
+    yield from head_lines(report, width)
+    if report.ready is False and report.message:
+        yield from labelled("server", report.message, width, tone="bad")
+    yield from uses_lines(report.uses[:_RESOURCES], ascii_only=ascii_only, width=width)
+    yield [("", "")]
+    if report.holders:
+        names = [f"{holder.subject.key} ({holder.state or 'not read'})" for holder in report.holders]
+        yield from labelled("held by", listed(names, _HOLDERS), width)
+    yield from _queue_lines(report, width)
+    yield from _remarks(report.warnings, report.unseen, report.edits, now, width)
+    yield from more_line(["namespaces and which selector chose each, every claim"], width)
+
+
+def _queue_lines(report: PoolReport, width: int) -> Iterator[Line]:
+    """Yield what the first claim of the queue waits for, and who stands behind it."""
+    if report.queue is None:
+        yield from labelled("queue", "not known, since claims could not be read", width, tone="warn")
+    elif report.queue:
+        first, *others = report.queue
+        why = lacks_text(first)
+        yield from labelled("queue", f"{first.subject.key} {first.state}{f', {why}' if why else ''}", width)
+        if others:
+            names = listed([f"{queued.subject.key} {queued.state}" for queued in others], _QUEUE)
+            yield from labelled("", f"then {names}", width)
+
+
+def _remarks(
+    warnings: Sequence[str], unseen: Sequence[Unseen], edits: Mapping[str, LastEdit], now: str, width: int
+) -> Iterator[Line]:
+    for text in warnings[:_REMARKS]:
+        yield from labelled("warning", text, width, tone="warn")
+    if len(warnings) > _REMARKS:
+        yield from labelled("", f"and {len(warnings) - _REMARKS} more warnings", width, tone="warn")
+    for gap in unseen:
+        yield from labelled("unread", unseen_text(gap), width, tone="bad")
+    for text in list(edited(edits, now, most=_EDITS))[:_EDITS]:
+        yield from labelled("changed", text, width, tone="quiet")

@@ -1,0 +1,146 @@
+"""What has to be claimed for a workload, as text, and as a claim to apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kubectl_kres.capsule.reports.claim.sizing import SizedPool, Sizing
+from kubectl_kres.capsule.text.claims import asks_words
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.render.verdict.headline import PARTLY
+from kubectl_kres.reports.common.resource_lists import listed
+
+_LABEL, _CELL = 32, 20
+_NOTHING = "nothing to claim"
+_UNSERVED = "no pool that could be seen serves its namespace, and no managed quota is in it"
+_HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
+
+
+def lines(sizing: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of the answer."""
+    for line in _all(sizing, width):
+        yield draw(line, color=color)
+
+
+def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief:
+    """In few words, of the pool that is in the way. ``more``: the command that prints the claim; ``ahead``: the one
+    that says why a claim waits.
+    """
+    claiming = sorted((pool for pool in sizing.pools if pool.claim), key=lambda pool: pool.fits)
+    pool = claiming[0] if claiming else None
+    if pool is None:
+        room = "the quotas of its pools have room for all its pods" if sizing.pools else _UNSERVED
+        word = _NOTHING if sizing.complete else f"{_NOTHING}{PARTLY}"
+        return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full}: {room}", next=more)
+    claim = f"{asks_words(pool.claim)} of pool {pool.pool}"
+    because = "; ".join(filter(None, (claim, _lacking(pool), _behind(pool))))
+    brief = Brief(
+        "warn" if pool.fits else "bad",
+        "to claim" if pool.fits else "would wait",
+        f": {sizing.subject.full}: {because}",
+        next=ahead(pool.behind[0]) if pool.behind else more,
+    )
+    if pool.grow is not None:
+        grown = f"let claim {pool.grow.subject.name}, which is unused, ask for {asks_words(pool.grow.amounts)}"
+        return brief._replace(remedy=grown, run=pool.grow.command)
+    return brief._replace(remedy="apply the claim that the next command prints" if pool.fits else "")
+
+
+def _lacking(pool: SizedPool) -> str:
+    """What the pool has not left; empty: nothing."""
+    lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
+    words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
+    return f"the pool lacks {words}" if lacks else ""
+
+
+def _behind(pool: SizedPool) -> str:
+    """Who comes first in its queue; empty: nobody."""
+    if not pool.closed:
+        return ""
+    names = [object_ref.key for object_ref in pool.behind]
+    waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
+    return f"in its ordered queue {waits} for {listed(pool.closed)}"
+
+
+def _all(sizing: Sizing, width: int) -> Iterator[Line]:
+    ref = sizing.subject
+    replicas = sizing.replicas
+    parts = [f"{ref.full}, from {sizing.start}"]
+    if replicas is not None:
+        parts.append(f"{replicas.existing} of {replicas.wanted} pods exist")
+        if replicas.surge:
+            parts.append(f"{replicas.surge} more during a rolling update")
+    elif ref.kind == "Pod" and sizing.start.startswith("the live pod"):
+        parts.append("it is counted already: this is for one more like it")
+    yield from toned("strong", wrapped("; ".join(parts), width, rest="  "))
+    if not sizing.pools:
+        yield from toned("warn", wrapped(f"{_UNSERVED}: nothing has to be claimed", width, rest="  "))
+    for pool in sizing.pools:
+        yield from _pool(pool, ref.namespace, ref.name, width)
+    doubts = (sizing.doubt,) if sizing.doubt else ()
+    yield from remarks((("warn", "warning", doubts),), (), sizing.unseen, width)
+
+
+def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    if not pool.counts:
+        yield from toned("quiet", wrapped(f"pool {pool.pool}: its scopes leave such pods out", width, rest="  "))
+        return
+    if not pool.amounts:
+        yield from toned("quiet", wrapped(f"pool {pool.pool} limits nothing of it", width, rest="  "))
+        return
+    seen = "" if pool.known else ", of which only the quota could be seen"
+    yield [("strong", f"pool {pool.pool}"), ("", seen)]
+    yield from _table(pool)
+    if not pool.claim:
+        yield [("good", "  nothing more has to be claimed")]
+        return
+    follows = {_lacking(pool): "such a claim would wait", _behind(pool): "such a claim would wait behind, room or not"}
+    for text, then in follows.items():
+        if text:
+            yield from toned("bad", wrapped(f"{text}: {then}", width, first="  ", rest="    "))
+    if pool.grow is not None:
+        amounts = asks_words(pool.grow.amounts)
+        text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        # Something to type is not broken.
+        yield [("strong", f"    {pool.grow.command}")]
+    yield [("", "  or a claim of its own:" if pool.grow is not None else "  claim:")]
+    yield from _manifest(pool, space, name)
+
+
+def _table(pool: SizedPool) -> Iterator[Line]:
+    rows = [
+        [
+            clipped(cell or "-", _CELL)
+            for cell in (amount.each, amount.all, amount.peak, amount.hard, amount.used, amount.claim, amount.left)
+        ]
+        for amount in pool.amounts
+    ]
+    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
+    label = min(_LABEL, max(8, *(size(amount.name) for amount in pool.amounts)))
+    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
+    for amount, row in zip(pool.amounts, rows, strict=True):
+        name = padded(clipped(amount.name, label), label)
+        tone: Tone = "bad" if amount.lacks is not None else ""
+        yield [("", f"  {name}  "), (tone, "  ".join(map(padded, row, widths)).rstrip())]
+
+
+def _manifest(pool: SizedPool, space: str, name: str) -> Iterator[Line]:
+    """A claim that kubectl apply takes."""
+    yield from toned(
+        "",
+        (
+            "    apiVersion: capsule.clastix.io/v1beta2",
+            "    kind: ResourcePoolClaim",
+            # A dot in it would stop the pool's status from being written.
+            f"    metadata: {{name: {name.replace('.', '-')[:63].rstrip('-')}, namespace: {space}}}",
+            "    spec:",
+            f"      pool: {pool.pool}",
+            "      claim:",
+            *(f'        {resource}: "{amount}"' for resource, amount in pool.claim.items()),
+        ),
+    )

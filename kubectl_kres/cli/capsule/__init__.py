@@ -1,1 +1,0 @@
-"""Commands about pools and claims, and their explanations. Other commands do not import them: they are registered."""

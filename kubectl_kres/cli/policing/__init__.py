@@ -1,1 +1,0 @@
-"""Explanations of admission policies. Other commands do not import them: they are registered."""

@@ -1,1 +1,0 @@
-"""How PipelineRuns and Pipelines are explained. No command of Kubernetes imports it: it is registered."""

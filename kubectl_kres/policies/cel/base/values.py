@@ -1,0 +1,210 @@
+"""Values at run time: Python's own for JSON, structs for the rest; equality, order and text as cel-go has them.
+
+int is int, uint is UInt; a map is a dict, a list a list or tuple, null is None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from kubectl_kres.policies.cel.base.errors import EvalError
+from kubectl_kres.quantity import Quantity
+
+_NO_OVERLOAD = "no such overload"
+LEAST, MOST, MOST_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1
+
+
+class UInt(int):
+    """An unsigned integer."""
+
+    __slots__ = ()
+
+
+class Timestamp(NamedTuple):
+    """Nanoseconds since 1970."""
+
+    nano: int
+
+
+class Duration(NamedTuple):
+    """Nanoseconds."""
+
+    nano: int
+
+
+class TypeValue(NamedTuple):
+    """A type as a value."""
+
+    name: str
+
+
+class Optional(NamedTuple):
+    """A value or none."""
+
+    present: bool
+    value: Any = None
+
+
+class MessageLiteral(NamedTuple):
+    """``Object.spec{...}`` or ``JSONPatch{...}``."""
+
+    name: str
+    fields: dict[str, Any]
+
+
+class Opaque(NamedTuple):
+    """A value of a library: ``kind`` is its type's name, ``key`` decides equality, ``value`` is what it holds."""
+
+    kind: str
+    key: Any
+    value: Any
+
+
+NONE = Optional(present=False)
+_ZERO_SIZED = (str, bytes, list, tuple, dict)
+_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "bool"), (UInt, "uint"), (int, "int"), (float, "double"), (str, "string"), (bytes, "bytes"),
+    (Timestamp, "google.protobuf.Timestamp"), (Duration, "google.protobuf.Duration"), (TypeValue, "type"),
+    (Optional, "optional_type"), (Quantity, "kubernetes.Quantity"), (list, "list"), (tuple, "list"), (dict, "map"),
+)  # fmt: skip
+
+
+def type_name(value: Any) -> str:
+    """The name of the run-time type."""
+    if value is None:
+        return "null_type"
+    if isinstance(value, MessageLiteral):
+        return value.name
+    if isinstance(value, Opaque):
+        return value.kind
+    exact = _EXACT.get(type(value))
+    if exact is not None:
+        return exact
+    return next((name for kind, name in _NAMES if isinstance(value, kind)), "map")
+
+
+_EXACT = dict(_NAMES)
+
+
+def equal(value: Any, other: Any) -> bool:
+    """``==`` of any two values: numbers of different kinds compare by value, other kinds are just different."""
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return value == other
+    if type(value) is type(other) and not isinstance(value, _DEEP):
+        return bool(value == other)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple) and not _is_struct(value, other):
+        return len(value) == len(other) and all(equal(a, b) for a, b in zip(value, other, strict=True))
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return len(value) == len(other) and all(
+            key in other and equal(value, other[key]) for key, value in value.items()
+        )
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, Optional):
+        return value.present == other.present and (not value.present or equal(value.value, other.value))
+    if isinstance(value, MessageLiteral):
+        return bool(value.name == other.name and equal(value.fields, other.fields))
+    if isinstance(value, Opaque):
+        return bool(value.kind == other.kind and value.key == other.key)
+    return bool(value == other)
+
+
+_DEEP = (list, tuple, dict)
+_STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, Opaque)
+
+
+def _is_struct(*values: Any) -> bool:
+    return any(isinstance(value, _STRUCTS) for value in values)
+
+
+def is_list(value: Any) -> bool:
+    return isinstance(value, list) or (isinstance(value, tuple) and not isinstance(value, _STRUCTS))
+
+
+def compare(value: Any, other: Any) -> int:
+    """-1, 0 or 1. Raises EvalError where the two have no order."""
+    if isinstance(value, bool) and isinstance(other, bool):
+        return int(value) - int(other)
+    if _number(value) and _number(other):
+        if any(isinstance(value, float) and math.isnan(value) for value in (value, other)):
+            raise EvalError("NaN values cannot be ordered")
+        return int(value > other) - int(value < other)
+    if type(value) is type(other) and isinstance(value, str | bytes | Timestamp | Duration):
+        if isinstance(value, str):
+            value, other = value.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
+        return int(value > other) - int(value < other)
+    raise EvalError(_NO_OVERLOAD)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def size(value: Any) -> int:
+    """How long a value is for the cost of handling it; 1 for what has no length."""
+    if isinstance(value, _ZERO_SIZED) and not isinstance(value, _STRUCTS):
+        return len(value)
+    if isinstance(value, Optional) and value.present:
+        return size(value.value)
+    if isinstance(value, Opaque) and value.kind in ("net.IP", "net.CIDR"):
+        return int(value.value.max_prefixlen) // 8
+    return 1
+
+
+def number_in_range(number: int, *, unsigned: bool = False) -> int:
+    """The result of arithmetic. Raises EvalError on overflow."""
+    if unsigned:
+        if not 0 <= number <= MOST_UNSIGNED:
+            raise EvalError("unsigned integer overflow")
+        return UInt(number)
+    if not LEAST <= number <= MOST:
+        raise EvalError("integer overflow")
+    return number
+
+
+def double_text(number: float) -> str:
+    """Go's %g with the shortest digits."""
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "+Inf" if number > 0 else "-Inf"
+    digits, exponent = _digits(abs(number))
+    sign = "-" if math.copysign(1, number) < 0 else ""
+    if exponent < -4 or exponent >= 21:
+        mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+        return f"{sign}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+    if exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+    if len(digits) <= exponent + 1:
+        return sign + digits + "0" * (exponent + 1 - len(digits))
+    return f"{sign}{digits[: exponent + 1]}.{digits[exponent + 1 :]}"
+
+
+def _digits(number: float) -> tuple[str, int]:
+    """The shortest decimal digits and the exponent of the first."""
+    if number == 0:
+        return "0", 0
+    mantissa, _, exponent = f"{number!r}".partition("e")
+    whole, _, part = mantissa.partition(".")
+    power = int(exponent or 0) + len(whole) - 1
+    digits = (whole + ("" if part == "0" else part)).rstrip("0")
+    stripped = digits.lstrip("0")
+    return stripped or "0", power - (len(digits) - len(stripped))
+
+
+def duration_text(duration: Duration) -> str:
+    """Seconds as a decimal, with an s."""
+    whole, rest = divmod(abs(duration.nano), 10**9)
+    part = f".{rest:09d}".rstrip("0").rstrip(".") if rest else ""
+    return f"{'-' if duration.nano < 0 else ''}{whole}{part}s"
+
+
+def shown(value: Any) -> str:
+    """How an error names a key or an index."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return double_text(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,461 @@
+"""An expression made into Python functions that count what the server would charge. Source: cel-go interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.policies.cel.base.errors import EvalError, NotComputed
+from kubectl_kres.policies.cel.base.state import CONTAINERS, PER_CALL, EvaluationState, Step
+from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
+from kubectl_kres.policies.cel.base.values import (
+    NONE,
+    MessageLiteral,
+    Optional,
+    TypeValue,
+    UInt,
+    equal,
+    is_list,
+    shown,
+    type_name,
+)
+from kubectl_kres.policies.cel.evaluation.check import check
+from kubectl_kres.policies.cel.evaluation.constants import check_constants
+from kubectl_kres.policies.cel.evaluation.environment import Environment
+from kubectl_kres.policies.cel.evaluation.loops import LOOPS, bound
+from kubectl_kres.policies.cel.libraries.overload import Overload
+from kubectl_kres.policies.cel.syntax.ast import (
+    Call,
+    Entry,
+    Ident,
+    ListNode,
+    Literal,
+    Loop,
+    MapNode,
+    Message,
+    OptMap,
+    Select,
+    SyntaxNode,
+)
+from kubectl_kres.policies.cel.syntax.parse import parse
+
+_LIST, _MAP, _STRUCT = 10, 30, 40
+_MOST_TEXT = 10_000_000
+_NO_OVERLOAD = "no such overload"
+
+_ABSENT = object()
+
+
+class CompiledExpression:
+    """What can be evaluated. ``kind`` is the static type of the result."""
+
+    def __init__(self, source: str, environment: Environment) -> None:
+        try:
+            node = parse(source, environment.version)
+            self.kind: Type = check(source, node, environment)
+            self._step = plan(node, environment)
+            check_constants(node, lambda part: plan(part, environment))
+        except RecursionError:
+            raise NotComputed("an expression nested too deeply") from None
+        self.source = source
+
+    def evaluate(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> tuple[Any, int]:
+        """The value and its cost. ``lookup``: variables; one that is callable is asked each time.
+
+        Raises EvalError, CostExceeded, NotComputed.
+        """
+        state = EvaluationState(lookup, most)
+        try:
+            value = self._step(state)
+            _weighed(state, (value,))
+        except RecursionError:
+            raise NotComputed("an expression nested too deeply") from None
+        except (OverflowError, MemoryError, ValueError, TypeError, AttributeError) as error:
+            raise EvalError("no such overload") from error
+        return value, state.cost
+
+
+def compile_expression(source: str, environment: Environment) -> CompiledExpression:
+    """Raises CompileError or InstantiationError with cel-go's words, or NotComputed."""
+    return CompiledExpression(source, environment)
+
+
+def plan(node: SyntaxNode, environment: Environment) -> Step:
+    """The function that evaluates the checked tree."""
+    return _PLANS[type(node)](node, environment)
+
+
+def _literal(node: Literal, _: Environment) -> Step:
+    value = UInt(node.value) if node.kind == UINT else node.value
+    if node.kind == BYTES:
+        value = bytes(node.value)
+    return lambda _state: value
+
+
+def _named(name: str, environment: Environment) -> Step:
+    name = name.removeprefix(".")
+    declared = environment.identifier(name)
+    as_type = TypeValue(name) if name not in environment.variables and declared is not None else None
+
+    def step(state: EvaluationState) -> Any:
+        state.charge(1)
+        value = state.variables.get(name, _ABSENT)
+        if value is _ABSENT:
+            value = state.lookup.get(name, _ABSENT)
+        if value is _ABSENT:
+            if as_type is not None:
+                return as_type
+            raise EvalError(f"no such attribute(s): {name}")
+        if isinstance(value, Exception):
+            raise value
+        return value() if callable(value) and not isinstance(value, type) else value
+
+    return step
+
+
+def _ident(node: Ident, environment: Environment) -> Step:
+    return _named(node.name, environment)
+
+
+def _select(node: Select, environment: Environment) -> Step:
+    if node.resolved is not None:
+        return _named(node.resolved, environment)
+    operand, field = plan(node.operand, environment), node.field
+    if node.test:
+
+        def test(state: EvaluationState) -> bool:
+            value = operand(state)
+            if isinstance(value, Optional):
+                value = value.value if value.present else None
+            return present(value, field)
+
+        return test
+    if node.optional:
+        return lambda state: _optional(state, operand(state), field)
+
+    def step(state: EvaluationState) -> Any:
+        value = operand(state)
+        state.charge(1)
+        if type(value) is dict and field in value:
+            return value[field]
+        if isinstance(value, Optional):
+            return _through(value, field)
+        return qualify(value, field)
+
+    return step
+
+
+def _optional(state: EvaluationState, value: Any, key: Any) -> Optional:
+    state.charge(1)
+    if isinstance(value, Optional):
+        return _through(value, key)
+    return Optional(present=True, value=qualify(value, key)) if present(value, key) else NONE
+
+
+def _through(value: Optional, key: Any) -> Optional:
+    if not value.present or not present(value.value, key):
+        return NONE
+    return Optional(present=True, value=qualify(value.value, key))
+
+
+def present(value: Any, key: Any) -> bool:
+    """Whether a map, an object or a list has the key."""
+    if isinstance(value, dict):
+        return _key_in(value, key) is not _ABSENT
+    if isinstance(value, MessageLiteral):
+        return key in value.fields
+    if is_list(value):
+        return 0 <= _index(key) < len(value)
+    if hasattr(value, "has_field"):
+        return bool(value.has_field(key))
+    return False
+
+
+def _key_in(value: dict[Any, Any], key: Any) -> Any:
+    if isinstance(key, str):
+        return value.get(key, _ABSENT)
+    return next((item for entry, item in value.items() if equal(entry, key)), _ABSENT)
+
+
+def _index(key: Any) -> int:
+    if isinstance(key, bool) or not isinstance(key, int | float):
+        raise EvalError(f"unsupported index type '{type_name(key)}' in list")
+    if key != int(key):
+        raise EvalError(f"unsupported index value {shown(key)} in list")
+    return int(key)
+
+
+def qualify(value: Any, key: Any) -> Any:
+    """``value[key]`` or ``value.key``. Raises EvalError."""
+    if isinstance(value, dict):
+        result = _key_in(value, key)
+        if result is not _ABSENT:
+            return result
+    elif is_list(value):
+        index = _index(key)
+        if 0 <= index < len(value):
+            return value[index]
+        raise EvalError(f"index out of bounds: {shown(key)}")
+    elif isinstance(value, MessageLiteral) and key in value.fields:
+        return value.fields[key]
+    elif hasattr(value, "has_field"):
+        return value.get_field(key)
+    raise EvalError(f"no such key: {shown(key)}")
+
+
+def _call(node: Call, environment: Environment) -> Step:
+    special = _SPECIAL.get(node.function)
+    if special is not None:
+        return special(node, [plan(arg, environment) for arg in node.args])
+    args = [plan(arg, environment) for arg in node.args]
+    if node.target is not None:
+        args.insert(0, plan(node.target, environment))
+    return _dispatch(node.function, node.overloads, args)
+
+
+def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Step:
+    first = overloads[0]
+    if first.any_types:
+        call, cost = first.call, first.cost
+        if len(args) == 2:
+            left, right = args
+
+            def binary(state: EvaluationState) -> Any:
+                values = (left(state), right(state))
+                _weighed(state, values)
+                result = call(*values)
+                state.charge(cost(values, result))
+                _bounded(result)
+                return result
+
+            return binary
+
+        def loose(state: EvaluationState) -> Any:
+            values = tuple(arg(state) for arg in args)
+            _weighed(state, values)
+            result = call(*values)
+            state.charge(cost(values, result))
+            return result
+
+        return loose
+
+    def step(state: EvaluationState) -> Any:
+        values = tuple(arg(state) for arg in args)
+        _weighed(state, values)
+        for overload in overloads:
+            if len(overload.params) == len(values) and all(map(_fits, overload.params, values)):
+                result = overload.call(*values)
+                state.charge(overload.cost(values, result))
+                _bounded(result)
+                return result
+        raise EvalError(f"{_NO_OVERLOAD}: {name}({', '.join(type_name(value) for value in values)})")
+
+    return step
+
+
+def _weighed(state: EvaluationState, values: tuple[Any, ...]) -> None:
+    for value in values:
+        if type(value) in CONTAINERS:
+            state.weigh(value)
+
+
+def _bounded(result: Any) -> None:
+    if isinstance(result, str | bytes) and len(result) > _MOST_TEXT:
+        raise NotComputed("an expression that makes too long a text")
+
+
+def _fits(kind: Type, value: Any) -> bool:
+    """Whether a value is of the declared type, as far as the server looks at run time."""
+    if kind.kind in ("dyn", "param"):
+        return True
+    name = type_name(value)
+    if kind.kind == "primitive":
+        return name == {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}.get(
+            kind.name, kind.name
+        )
+    if kind.kind == "list":
+        return name == "list" and (len(value) == 0 or _fits(kind.params[0], value[0]))
+    if kind.kind == "map":
+        return name == "map"
+    if kind.kind == "null":
+        return value is None
+    return name == kind.name
+
+
+def _and(_node: Call, terms: list[Step]) -> Step:
+    return lambda state: _logical(state, terms, absorbing=False)
+
+
+def _or(_node: Call, terms: list[Step]) -> Step:
+    return lambda state: _logical(state, terms, absorbing=True)
+
+
+def _logical(state: EvaluationState, terms: list[Step], *, absorbing: bool) -> bool:
+    """``||`` and ``&&``: a decisive term wins over an error before or behind it."""
+    fault: EvalError | None = None
+    for term in terms:
+        try:
+            value: Any = term(state)
+        except EvalError as error:
+            fault = fault or error
+            continue
+        if not isinstance(value, bool):
+            fault = fault or EvalError(_NO_OVERLOAD)
+        elif value == absorbing:
+            return absorbing
+    if fault is not None:
+        raise fault
+    return not absorbing
+
+
+def _conditional(_node: Call, args: list[Step]) -> Step:
+    condition, then, other = args
+
+    def step(state: EvaluationState) -> Any:
+        value = condition(state)
+        if not isinstance(value, bool):
+            raise EvalError(_NO_OVERLOAD)
+        return then(state) if value else other(state)
+
+    return step
+
+
+def _indexed(_node: Call, args: list[Step]) -> Step:
+    operand, index = args
+
+    def step(state: EvaluationState) -> Any:
+        value, key = operand(state), index(state)
+        state.charge(1)
+        return _through(value, key) if isinstance(value, Optional) else qualify(value, key)
+
+    return step
+
+
+def _opt_indexed(_node: Call, args: list[Step]) -> Step:
+    operand, index = args
+    return lambda state: _optional(state, operand(state), index(state))
+
+
+def _list(node: ListNode, environment: Environment) -> Step:
+    items = [(plan(item, environment), index in node.optional) for index, item in enumerate(node.items)]
+    price = 0 if all(isinstance(item, Literal) for item in node.items) and node.items else _LIST
+
+    def step(state: EvaluationState) -> list[Any]:
+        state.charge(price)
+        out = []
+        for item, optional in items:
+            value = item(state)
+            if optional:
+                if not isinstance(value, Optional):
+                    raise EvalError(f"cannot initialize optional list element from non-optional value {shown(value)}")
+                if not value.present:
+                    continue
+                value = value.value
+            out.append(value)
+        return out
+
+    return step
+
+
+def _map(node: MapNode, environment: Environment) -> Step:
+    entries = [(plan(entry.key, environment), plan(entry.value, environment), entry.optional) for entry in node.entries]
+
+    def step(state: EvaluationState) -> dict[Any, Any]:
+        state.charge(_MAP)
+        out: dict[Any, Any] = {}
+        for key, value, optional in entries:
+            name, result = key(state), value(state)
+            if isinstance(name, float | list | dict) or name is None:
+                raise EvalError(f"unsupported key type: {type_name(name)}")
+            if optional and not _some(result, name):
+                continue
+            out[name] = result.value if optional else result
+        return out
+
+    return step
+
+
+def _message(node: Message, environment: Environment) -> Step:
+    fields: list[tuple[Entry, Step]] = [(entry, plan(entry.value, environment)) for entry in node.entries]
+    name = node.name.removeprefix(".")
+
+    def step(state: EvaluationState) -> MessageLiteral:
+        state.charge(_STRUCT)
+        out: dict[str, Any] = {}
+        for entry, value in fields:
+            result = value(state)
+            if entry.optional:
+                if not _some(result, entry.key):
+                    continue
+                result = result.value
+            out[entry.key] = result
+        return _made(name, out)
+
+    return step
+
+
+def _loop(node: Loop, environment: Environment) -> Step:
+    over, body = plan(node.over, environment), plan(node.body, environment)
+    condition = plan(node.condition, environment) if node.condition is not None else None
+    run = LOOPS[node.kind]
+    names = node.variables
+
+    def step(state: EvaluationState) -> Any:
+        kept = dict(state.variables)
+        try:
+            return run(state, list(bound(state, names, over(state))), body, condition)
+        finally:
+            state.variables = kept
+
+    return step
+
+
+def _opt_map(node: OptMap, environment: Environment) -> Step:
+    operand, body = plan(node.operand, environment), plan(node.body, environment)
+
+    def step(state: EvaluationState) -> Any:
+        value = operand(state)
+        if not isinstance(value, Optional):
+            raise EvalError(f"{_NO_OVERLOAD}: hasValue({type_name(value)})")
+        if not value.present:
+            return NONE
+        kept = state.variables
+        state.variables = {**kept, node.variable: value.value}
+        try:
+            result = body(state)
+        finally:
+            state.variables = kept
+        return result if node.flat else Optional(present=True, value=result)
+
+    return step
+
+
+def _some(value: Any, name: Any) -> bool:
+    """Whether an optional entry has a value. Raises EvalError for what is no optional."""
+    if not isinstance(value, Optional):
+        raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
+    return bool(value.present)
+
+
+def _made(name: str, fields: dict[str, Any]) -> MessageLiteral:
+    """Raises EvalError for fields that a patch does not have."""
+    if name == "JSONPatch":
+        for key in ("op", "path", "from"):
+            if key in fields and not isinstance(fields[key], str):
+                kind = {"int": "int64", "double": "float64", "null_type": "structpb.NullValue"}
+                told = kind.get(type_name(fields[key]), type_name(fields[key]))
+                raise EvalError(f"unexpected type {told} for JSONPatchType '{key}' field")
+        for key in fields:
+            if key not in ("op", "path", "from", "value"):
+                raise EvalError(f"unexpected JSONPatchType field: {key}")
+    return MessageLiteral(name, fields)
+
+
+_SPECIAL: dict[str, Callable[[Call, list[Step]], Step]] = {
+    "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _indexed, "_[?_]": _opt_indexed,
+}  # fmt: skip
+
+_PLANS: dict[type[SyntaxNode], Callable[..., Step]] = {
+    Literal: _literal, Ident: _ident, Select: _select, Call: _call, ListNode: _list, MapNode: _map,
+    Message: _message, Loop: _loop, OptMap: _opt_map,
+}  # fmt: skip

@@ -1,0 +1,145 @@
+"""Macros that run over a list or a map, one element after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kubectl_kres.policies.cel.base.errors import EvalError
+from kubectl_kres.policies.cel.base.state import EvaluationState, Step
+from kubectl_kres.policies.cel.base.values import is_list, shown, type_name
+from kubectl_kres.policies.cel.libraries.lists import sort_by
+
+_LIST = 10
+_NO_OVERLOAD = "no such overload"
+Bind = Callable[[], Any]
+
+
+def bound(state: EvaluationState, names: tuple[str, ...], value: Any) -> Iterator[Bind]:
+    """For each element a function that sets the variables and returns the first one's value."""
+    if isinstance(value, dict):
+        pairs = list(value.items())
+    elif is_list(value):
+        pairs = list(enumerate(value))
+    else:
+        raise EvalError(f"got '{type_name(value)}', expected iterable type")
+    as_value = is_list(value) and len(names) == 1
+
+    for key, item in pairs:
+
+        def bind(key: Any = key, value: Any = item) -> Any:
+            state.charge(3)
+            if len(names) == 2:
+                state.variables = {**state.variables, names[0]: key, names[1]: value}
+                return key
+            state.variables = {**state.variables, names[0]: value if as_value else key}
+            return value if as_value else key
+
+        yield bind
+
+
+Body = Step
+Condition = Step | None
+
+
+def _all(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
+    return _quantified(state, binds, body, decisive=False)
+
+
+def _exists(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
+    return _quantified(state, binds, body, decisive=True)
+
+
+def _quantified(state: EvaluationState, binds: list[Bind], body: Body, *, decisive: bool) -> bool:
+    fault: EvalError | None = None
+    for bind in binds:
+        bind()
+        try:
+            value: Any = body(state)
+        except EvalError as error:
+            fault = fault or error
+            continue
+        if not isinstance(value, bool):
+            fault = fault or EvalError(_NO_OVERLOAD)
+        elif value == decisive:
+            return decisive
+    if fault is not None:
+        raise fault
+    return not decisive
+
+
+def _holds(state: EvaluationState, body: Step) -> bool:
+    value = body(state)
+    if not isinstance(value, bool):
+        raise EvalError(_NO_OVERLOAD)
+    return value
+
+
+def _exists_one(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
+    count = 0
+    for bind in binds:
+        bind()
+        count += _holds(state, body)
+    return count == 1
+
+
+def _filtered(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
+    out = []
+    for bind in binds:
+        value = bind()
+        if _holds(state, body):
+            state.charge(_LIST + 2)
+            out.append(value)
+    return out
+
+
+def _mapped(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
+    out = []
+    for bind in binds:
+        bind()
+        if condition is None or _holds(state, condition):
+            state.charge(_LIST + 2)
+            out.append(body(state))
+    return out
+
+
+def _transformed(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
+    out: dict[Any, Any] = {}
+    for bind in binds:
+        key = bind()
+        if condition is None or _holds(state, condition):
+            state.charge(2)
+            _insert(out, key, body(state))
+    return out
+
+
+def _merged(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
+    out: dict[Any, Any] = {}
+    for bind in binds:
+        bind()
+        if condition is None or _holds(state, condition):
+            state.charge(2)
+            for key, value in body(state).items():
+                _insert(out, key, value)
+    return out
+
+
+def _insert(out: dict[Any, Any], key: Any, value: Any) -> None:
+    if key in out:
+        raise EvalError(f"insert failed: key {shown(key)} already exists")
+    out[key] = value
+
+
+def _sort_by(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
+    items, keys = [], []
+    for bind in binds:
+        items.append(bind())
+        state.charge(_LIST + 2)
+        keys.append(body(state))
+    return sort_by(items, keys)
+
+
+LOOPS: dict[str, Callable[[EvaluationState, list[Bind], Body, Condition], Any]] = {
+    "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filtered, "map": _mapped,
+    "transformList": _mapped, "transformMap": _transformed, "transformMapEntry": _merged, "sortBy": _sort_by,
+}  # fmt: skip

@@ -1,0 +1,149 @@
+"""IP addresses and networks with the errors of Go's net/netip."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address
+
+from kubectl_kres.policies.cel.libraries.strings import go_quoted
+
+
+class BadAddress(ValueError):
+    """No address; the text is the server's."""
+
+
+class _Fault(Exception):
+    def __init__(self, message: str, at: str = "") -> None:
+        super().__init__(message)
+        self.message, self.at = message, at
+
+
+def parse_address(text: str) -> IPv4Address | IPv6Address:
+    """Raises BadAddress."""
+    try:
+        address, zone = _address(text)
+    except _Fault as fault:
+        where = f"IP Address {go_quoted(text)} parse error during conversion from string: "
+        raise BadAddress(where + _told(text, fault)) from None
+    if zone:
+        raise BadAddress(f"IP address {go_quoted(text)} with zone value is not allowed")
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        raise BadAddress(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
+    return address
+
+
+def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
+    """The address and the length of its prefix. Raises BadAddress."""
+    head, slash, tail = text.rpartition("/")
+    words = f"network address parse error during conversion from string: netip.ParsePrefix({go_quoted(text)}): "
+    if not slash:
+        raise BadAddress(words + "no '/'")
+    try:
+        address, zone = _address(head)
+    except _Fault as fault:
+        raise BadAddress(words + _told(head, fault)) from None
+    if zone:
+        raise BadAddress(words + "IPv6 zones cannot be present in a prefix")
+    digits = tail[1:] if tail[:1] in ("+", "-") and len(tail) > 1 else tail
+    if (len(tail) > 1 and not "1" <= tail[0] <= "9") or not (digits.isascii() and digits.isdigit()):
+        raise BadAddress(words + f"bad bits after slash: {go_quoted(tail)}")
+    if int(tail) > address.max_prefixlen:
+        raise BadAddress(words + "prefix length out of range")
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        raise BadAddress(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
+    return address, int(tail)
+
+
+def _told(text: str, fault: _Fault) -> str:
+    at = f" (at {go_quoted(fault.at)})" if fault.at else ""
+    return f"ParseAddr({go_quoted(text)}): {fault.message}{at}"
+
+
+def _address(text: str) -> tuple[IPv4Address | IPv6Address, str]:
+    kind = next((char for char in text if char in ".:%"), "")
+    if kind == ".":
+        return IPv4Address(bytes(_four(text))), ""
+    if kind == ":":
+        return _six(text)
+    raise _Fault("missing IPv6 address" if kind else "unable to parse IP")
+
+
+def _four(text: str) -> list[int]:
+    fields: list[int] = []
+    value = digits = 0
+    for index, char in enumerate(text):
+        if "0" <= char <= "9":
+            if digits == 1 and value == 0:
+                raise _Fault("IPv4 field has octet with leading zero")
+            value, digits = value * 10 + int(char), digits + 1
+            if value > 255:
+                raise _Fault("IPv4 field has value >255")
+        elif char == ".":
+            if index in (0, len(text) - 1) or text[index - 1] == ".":
+                raise _Fault("IPv4 field must have at least one digit", text[index:])
+            if len(fields) == 3:
+                raise _Fault("IPv4 address too long")
+            fields.append(value)
+            value = digits = 0
+        else:
+            raise _Fault("unexpected character", text[index:])
+    if len(fields) < 3:
+        raise _Fault("IPv4 address too short")
+    return [*fields, value]
+
+
+def _six(text: str) -> tuple[IPv6Address, str]:
+    rest, percent, zone = text.partition("%")
+    if percent and not zone:
+        raise _Fault("zone must be a non-empty string")
+    octets, ellipsis = _groups(rest)
+    if len(octets) < 16:
+        if ellipsis < 0:
+            raise _Fault("address string too short")
+        octets[ellipsis:ellipsis] = [0] * (16 - len(octets))
+    elif ellipsis >= 0:
+        raise _Fault("the :: must expand to at least one field of zeros")
+    return IPv6Address(bytes(octets)), zone
+
+
+def _groups(rest: str) -> tuple[list[int], int]:
+    """The octets written, and where ``::`` stands among them; -1: nowhere."""
+    octets: list[int] = []
+    ellipsis = -1
+    if rest.startswith("::"):
+        ellipsis, rest = 0, rest[2:]
+    while rest and len(octets) < 16:
+        rest = _group(rest, octets, ellipsis)
+        if not rest:
+            break
+        if rest[0] != ":":
+            raise _Fault("unexpected character, want colon", rest)
+        if len(rest) == 1:
+            raise _Fault("colon must be followed by more characters", rest)
+        rest = rest[1:]
+        if rest[0] == ":":
+            if ellipsis >= 0:
+                raise _Fault("multiple :: in address", rest)
+            ellipsis, rest = len(octets), rest[1:]
+    if rest:
+        raise _Fault("trailing garbage after address", rest)
+    return octets, ellipsis
+
+
+def _group(rest: str, octets: list[int], ellipsis: int) -> str:
+    """Read one group of digits, or an IPv4 address at the end; what is left."""
+    count = 0
+    while count < len(rest) and rest[count] in "0123456789abcdefABCDEF":
+        count += 1
+        if count > 4:
+            raise _Fault("each group must have 4 or less digits", rest)
+    if count == 0:
+        raise _Fault("each colon-separated field must have at least one digit", rest)
+    if rest[count : count + 1] == ".":
+        if ellipsis < 0 and len(octets) != 12:
+            raise _Fault("embedded IPv4 address must replace the final 2 fields of the address", rest)
+        if len(octets) + 4 > 16:
+            raise _Fault("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
+        octets.extend(_four(rest))
+        return ""
+    octets.extend(divmod(int(rest[:count], 16), 256))
+    return rest[count:]

@@ -1,0 +1,351 @@
+"""Kubernetes' own functions: quantity, url, ip, cidr, semver, format, jsonpatch. Source: apiserver pkg/cel/library."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote
+
+from msgspec import Struct
+
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.policies.cel.base.errors import EvalError, NotComputed
+from kubectl_kres.policies.cel.base.values import NONE, Opaque, Optional, size
+from kubectl_kres.policies.cel.libraries.addresses import BadAddress, parse_address, parse_prefix
+from kubectl_kres.policies.cel.libraries.formats import FORMATS
+from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
+from kubectl_kres.policies.cel.libraries.semver import BadVersion, Version, parse_version, relaxed
+from kubectl_kres.policies.cel.libraries.strings import go_quoted
+from kubectl_kres.policies.cel.libraries.urls import URL, BadURL, parse_url
+from kubectl_kres.quantity import Quantity, parse, quantity_of
+
+QUANTITY, URL_TYPE, SEMVER = "kubernetes.Quantity", "kubernetes.URL", "kubernetes.Semver"
+IP, CIDR, FORMAT = "net.IP", "net.CIDR", "kubernetes.NamedFormat"
+_AUTH = "kubernetes.authorization."
+_BAD_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_NANO = 10**9
+
+
+def _quantity(text: str) -> Quantity:
+    try:
+        return parse(text)
+    except QuantityError as error:
+        raise EvalError(error.message or _BAD_QUANTITY) from None
+
+
+def _is_quantity(text: str) -> bool:
+    try:
+        parse(text)
+    except QuantityError:
+        return False
+    return True
+
+
+def _as_integer(quantity: Quantity) -> int:
+    if quantity.nano % _NANO or abs(quantity.nano // _NANO) >= 2**63 - 1:
+        raise EvalError("cannot convert value to integer")
+    return quantity.nano // _NANO
+
+
+def _is_integer(quantity: Quantity) -> bool:
+    try:
+        _as_integer(quantity)
+    except EvalError:
+        return False
+    return True
+
+
+def _sign_of(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _quantities() -> Iterator[Overload]:
+    text = QUANTITY
+    yield overload(f"quantity(string) {text}", _quantity, since=28, cost=cost_tenth)
+    yield overload("isQuantity(string) bool", _is_quantity, since=28, cost=cost_tenth)
+    yield overload(f"sign({text}) int", lambda quantity: _sign_of(quantity.nano), since=28)
+    yield overload(f".isGreaterThan({text}, {text}) bool", lambda a, b: a > b, since=28)
+    yield overload(f".isLessThan({text}, {text}) bool", lambda a, b: a < b, since=28)
+    yield overload(f".compareTo({text}, {text}) int", lambda a, b: _sign_of(a.nano - b.nano), since=28)
+    yield overload(f".asApproximateFloat({text}) double", lambda quantity: quantity.nano / _NANO, since=28)
+    yield overload(f".asInteger({text}) int", _as_integer, since=28)
+    yield overload(f".isInteger({text}) bool", _is_integer, since=28)
+    yield overload(f".add({text}, {text}) {text}", lambda a, b: a + b, since=28)
+    yield overload(f".add({text}, int) {text}", lambda a, b: a + quantity_of(b), since=28)
+    yield overload(f".sub({text}, {text}) {text}", lambda a, b: a - b, since=28)
+    yield overload(f".sub({text}, int) {text}", lambda a, b: a - quantity_of(b), since=28)
+
+
+def _url(text: str) -> Opaque:
+    try:
+        url = parse_url(text)
+    except BadURL as error:
+        raise EvalError(f"URL parse error during conversion from string: parse {go_quoted(text)}: {error}") from None
+    return Opaque(URL_TYPE, url.text, url)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parse_url(text)
+    except BadURL:
+        return False
+    return True
+
+
+def _on_url(read: Callable[[URL], Any]) -> Callable[[Opaque], Any]:
+    return lambda value: read(value.value)
+
+
+def _urls() -> Iterator[Overload]:
+    yield overload(f"url(string) {URL_TYPE}", _url, cost=cost_tenth)
+    yield overload("isURL(string) bool", _is_url)
+    for name, read in (
+        ("getScheme", lambda url: url.scheme), ("getHost", lambda url: url.host),
+        ("getHostname", lambda url: url.hostname), ("getPort", lambda url: url.port),
+        ("getEscapedPath", lambda url: quote(unquote(url.path), safe="/:@!$&'()*+,;=~") if url.path else ""),
+    ):  # fmt: skip
+        yield overload(f".{name}({URL_TYPE}) string", _on_url(read))
+    yield overload(
+        f".getQuery({URL_TYPE}) map(string, list(string))",
+        _on_url(lambda url: dict(parse_qs(url.query, keep_blank_values=True))),
+    )
+
+
+def _address(text: str) -> IPv4Address | IPv6Address:
+    try:
+        return parse_address(text)
+    except BadAddress as error:
+        raise EvalError(str(error)) from None
+
+
+def _ip(text: str) -> Opaque:
+    address = _address(text)
+    return Opaque(IP, address, address)
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        parse_address(text)
+    except BadAddress:
+        return False
+    return True
+
+
+def _cidr(text: str) -> Opaque:
+    try:
+        address, bits = parse_prefix(text)
+    except BadAddress as error:
+        raise EvalError(f"network address parse error during conversion from string: {error}") from None
+    return Opaque(CIDR, (address, bits), _Prefix(address, bits))
+
+
+def _is_cidr(text: str) -> bool:
+    try:
+        parse_prefix(text)
+    except BadAddress:
+        return False
+    return True
+
+
+class _Prefix(Struct, frozen=True):
+    """An address with the length of its prefix; bits behind the prefix may be set."""
+
+    address: IPv4Address | IPv6Address
+    bits: int
+
+    @property
+    def max_prefixlen(self) -> int:
+        return self.address.max_prefixlen
+
+    def network(self) -> Any:
+        return ip_network(f"{self.address}/{self.bits}", strict=False)
+
+
+def _contains_ip(cidr: Opaque, address: Opaque | str) -> bool:
+    wanted = _address(address) if isinstance(address, str) else address.value
+    network = cidr.value.network()
+    return bool(wanted.version == network.version and wanted in network)
+
+
+def _contains_cidr(cidr: Opaque, other: Opaque | str) -> bool:
+    inner = (_cidr(other) if isinstance(other, str) else other).value
+    outer = cidr.value.network()
+    if inner.network().version != outer.version:
+        return False
+    return bool(outer.overlaps(inner.network()) and cidr.value.bits <= inner.bits)
+
+
+def _masked(cidr: Opaque) -> Opaque:
+    network = cidr.value.network()
+    return Opaque(CIDR, (network.network_address, cidr.value.bits), _Prefix(network.network_address, cidr.value.bits))
+
+
+def _global_unicast(address: IPv4Address | IPv6Address) -> bool:
+    broadcast = isinstance(address, IPv4Address) and address == ip_address("255.255.255.255")
+    return not (
+        address.is_unspecified or address.is_loopback or address.is_multicast or address.is_link_local or broadcast
+    )
+
+
+_LOCAL4, _LOCAL6 = IPv4Network("224.0.0.0/24"), ip_network("ff02::/16")
+
+
+def _link_local_multicast(address: IPv4Address | IPv6Address) -> bool:
+    if isinstance(address, IPv4Address):
+        return address in _LOCAL4
+    return address.packed[0] == 0xFF and address.packed[1] & 0x0F == 0x02
+
+
+def _on_ip(read: Callable[[Any], Any]) -> Callable[[Opaque], Any]:
+    return lambda value: read(value.value)
+
+
+def _cost_twice(args: tuple[Any, ...], _result: Any) -> int:
+    return math.ceil(size(args[0]) * 0.2)
+
+
+def _networks() -> Iterator[Overload]:
+    yield overload(f"ip(string) {IP}()", _ip, since=30, cost=cost_tenth)
+    yield overload("ip.isCanonical(string) bool", lambda text: str(_address(text)) == text, since=30, cost=_cost_twice)
+    yield overload("isIP(string) bool", _is_ip, since=30, cost=cost_tenth)
+    yield overload(f"string({IP}()) string", _on_ip(str), since=30)
+    for name, read in (
+        ("family", lambda ip: ip.version), ("isUnspecified", lambda ip: ip.is_unspecified),
+        ("isLoopback", lambda ip: ip.is_loopback), ("isLinkLocalMulticast", _link_local_multicast),
+        ("isLinkLocalUnicast", lambda ip: ip.is_link_local), ("isGlobalUnicast", _global_unicast),
+    ):  # fmt: skip
+        yield overload(f".{name}({IP}()) {'int' if name == 'family' else 'bool'}", _on_ip(read), since=30)
+    yield overload(f"cidr(string) {CIDR}()", _cidr, since=30, cost=cost_tenth)
+    yield overload("isCIDR(string) bool", _is_cidr, since=30, cost=cost_tenth)
+    yield overload(f".containsIP({CIDR}(), string) bool", _contains_ip, since=30)
+    yield overload(f".containsIP({CIDR}(), {IP}()) bool", _contains_ip, since=30)
+    yield overload(f".containsCIDR({CIDR}(), string) bool", _contains_cidr, since=30)
+    yield overload(f".containsCIDR({CIDR}(), {CIDR}()) bool", _contains_cidr, since=30)
+    yield overload(
+        f".ip({CIDR}()) {IP}()", lambda value: Opaque(IP, value.value.address, value.value.address), since=30
+    )
+    yield overload(f".prefixLength({CIDR}()) int", lambda value: value.value.bits, since=30)
+    yield overload(f".masked({CIDR}()) {CIDR}()", _masked, since=30)
+    yield overload(f"string({CIDR}()) string", lambda value: f"{value.value.address}/{value.value.bits}", since=30)
+
+
+def _semver(text: str, normalize: bool = False) -> Opaque:  # noqa: FBT001, FBT002
+    try:
+        version = relaxed(text) if normalize else parse_version(text)
+    except BadVersion as error:
+        raise EvalError(str(error)) from None
+    return Opaque(SEMVER, version.precedence(), version)
+
+
+def _is_semver(text: str, normalize: bool = False) -> bool:  # noqa: FBT001, FBT002
+    try:
+        _semver(text, normalize)
+    except EvalError:
+        return False
+    return True
+
+
+def _versions(opaque: Opaque, other: Opaque) -> int:
+    a, b = opaque.value.precedence(), other.value.precedence()
+    return int(a > b) - int(a < b)
+
+
+def _part(read: Callable[[Version], int]) -> Callable[[Opaque], int]:
+    return lambda value: read(value.value)
+
+
+def _semvers() -> Iterator[Overload]:
+    yield overload(f"semver(string) {SEMVER}", _semver, since=33, cost=cost_tenth)
+    yield overload(f"semver(string, bool) {SEMVER}", _semver, since=33, cost=cost_tenth)
+    yield overload("isSemver(string) bool", _is_semver, since=33, cost=cost_tenth)
+    yield overload("isSemver(string, bool) bool", _is_semver, since=33, cost=cost_tenth)
+    yield overload(f".isGreaterThan({SEMVER}, {SEMVER}) bool", lambda a, b: _versions(a, b) > 0, since=33)
+    yield overload(f".isLessThan({SEMVER}, {SEMVER}) bool", lambda a, b: _versions(a, b) < 0, since=33)
+    yield overload(f".compareTo({SEMVER}, {SEMVER}) int", _versions, since=33)
+    for name in ("major", "minor", "patch"):
+        yield overload(f".{name}({SEMVER}) int", _part(lambda version, name=name: getattr(version, name)), since=33)  # type: ignore[misc]
+
+
+def _named(name: str) -> Optional:
+    return Optional(present=True, value=Opaque(FORMAT, FORMATS[name].name, FORMATS[name])) if name in FORMATS else NONE
+
+
+def _validate(opaque: Opaque, text: str) -> Optional:
+    faults = opaque.value.check(text)
+    return Optional(present=True, value=faults) if faults else NONE
+
+
+def _cost_format(args: tuple[Any, ...], _result: Any) -> int:
+    return math.ceil((1 + size(args[1])) * 0.1) * math.ceil(int(args[0].value.size) * 0.25)
+
+
+def _formats() -> Iterator[Overload]:
+    yield overload(f"format.named(string) optional_type({FORMAT})", _named, since=31)
+    yield overload(f".validate({FORMAT}, string) optional_type(list(string))", _validate, since=31, cost=_cost_format)
+    for name in FORMATS:
+        yield overload(f"format.{name}() {FORMAT}", lambda name=name: _named(name).value, since=31)
+
+
+def authorizer_of(groups: Sequence[str]) -> Opaque:
+    """``authorizer``: who is in system:masters may do everything; of others it is not known here."""
+    masters = "system:masters" in groups
+    return Opaque(f"{_AUTH}Authorizer", masters, masters)
+
+
+def request_check_of(groups: Sequence[str]) -> Opaque:
+    """``authorizer.requestResource``."""
+    masters = "system:masters" in groups
+    return Opaque(f"{_AUTH}ResourceCheck", masters, masters)
+
+
+def _as(kind: str) -> Callable[..., Opaque]:
+    return lambda target, *_: Opaque(kind, target.key, target.value)
+
+
+def _check(target: Opaque, _verb: str) -> Opaque:
+    if not target.value:
+        raise NotComputed("what the authorizer says")
+    return Opaque(f"{_AUTH}Decision", True, True)
+
+
+def _cost_check(_args: tuple[Any, ...], _result: Any) -> int:
+    return 350_000
+
+
+def _authorizers() -> Iterator[Overload]:
+    """Declared, so that expressions are checked; what the API server's authorizer says is not known here."""
+    authorizer, path, group, resource, decision = (
+        f"{_AUTH}{name}" for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
+    )
+    for signature in (
+        f".path({authorizer}, string) {path}", f".group({authorizer}, string) {group}",
+        f".resource({group}, string) {resource}", f".subresource({resource}, string) {resource}",
+        f".namespace({resource}, string) {resource}", f".name({resource}, string) {resource}",
+    ):  # fmt: skip
+        yield overload(signature, _as(signature.rpartition(" ")[2]), since=27)
+    yield overload(
+        f".serviceAccount({authorizer}, string, string) {authorizer}", lambda *_: authorizer_of(()), since=27
+    )
+    for checked in (path, resource):
+        yield overload(f".check({checked}, string) {decision}", _check, since=27, cost=_cost_check)
+    for name, kind, value in (
+        ("errored", "bool", False),
+        ("error", "string", ""),
+        ("allowed", "bool", True),
+        ("reason", "string", ""),
+    ):
+        yield overload(f".{name}({decision}) {kind}", lambda _, value=value: value, since=27)
+    for name in ("fieldSelector", "labelSelector"):
+        yield overload(f".{name}({resource}, string) {resource}", _as(resource), since=31)
+
+
+def _escape_key(text: str) -> str:
+    return re.sub("[/~]", lambda match: "~1" if match[0] == "/" else "~0", text)
+
+
+#: What only a mutating policy may call.
+PATCH_OVERLOADS = (overload("jsonpatch.escapeKey(string) string", _escape_key, cost=cost_tenth),)
+OVERLOADS = (*_quantities(), *_urls(), *_networks(), *_semvers(), *_formats(), *_authorizers())

@@ -1,0 +1,216 @@
+"""Functions on lists, sets and optional values. Source: apiserver cel/library/lists.go, cel-go ext/{lists,sets}.go."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_kres.policies.cel.base.errors import EvalError
+from kubectl_kres.policies.cel.base.values import (
+    NONE,
+    Duration,
+    Optional,
+    UInt,
+    compare,
+    equal,
+    is_list,
+    size,
+    type_name,
+)
+from kubectl_kres.policies.cel.libraries.operators import OVERLOADS as _OPERATORS
+from kubectl_kres.policies.cel.libraries.overload import Overload, overload
+
+_COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
+_SUMMABLE = ("int", "uint", "double", "duration")
+_ZERO = {"int": 0, "uint": UInt(0), "double": 0.0, "duration": Duration(0)}
+_add = next(operator.call for operator in _OPERATORS if operator.function == "_+_")
+_MOST_RANGE = 10**6
+
+
+def _sorted_already(items: Any) -> bool:
+    return all(compare(item, other) <= 0 for item, other in itertools.pairwise(items))
+
+
+def _best(name: str, wanted: int) -> Any:
+    def apply(items: Any) -> Any:
+        if not items:
+            raise EvalError(f"{name} called on empty list")
+        best = items[0]
+        for item in items[1:]:
+            if compare(best, item) == wanted:
+                best = item
+        return best
+
+    return apply
+
+
+def _summed(kind: str) -> Any:
+    return lambda items: functools.reduce(_add, items, _ZERO[kind])
+
+
+def _index_of(items: Any, wanted: Any) -> int:
+    return next((index for index, item in enumerate(items) if equal(item, wanted)), -1)
+
+
+def _last_index_of(items: Any, wanted: Any) -> int:
+    return next((index for index in range(len(items) - 1, -1, -1) if equal(items[index], wanted)), -1)
+
+
+def _slice(items: Any, start: int, end: int) -> list[Any]:
+    if start < 0 or end < 0:
+        raise EvalError(f"cannot slice({start}, {end}), negative indexes not supported")
+    if start > end:
+        raise EvalError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
+    if len(items) < end:
+        raise EvalError(f"cannot slice({start}, {end}), list is length {len(items)}")
+    return list(items[start:end])
+
+
+def _flatten(items: Any, depth: int = 1) -> list[Any]:
+    if not is_list(items):
+        raise EvalError(f"no such overload: {type_name(items)}.flatten()")
+    if depth < 0:
+        raise EvalError("level must be non-negative")
+    flat: list[Any] = []
+    for item in items:
+        if is_list(item) and depth > 0:
+            flat.extend(_flatten(item, depth - 1))
+        else:
+            flat.append(item)
+    return flat
+
+
+def sort_by(items: Any, keys: Any) -> list[Any]:
+    """Items in the order of their keys."""
+    if not items:
+        return list(items)
+    first = type_name(keys[0])
+    if first.split(".")[-1].lower() not in _COMPARABLE:
+        raise EvalError("list elements must be comparable")
+    if any(type_name(key) != first for key in keys):
+        raise EvalError("list elements must have the same type")
+    order = sorted(
+        range(len(items)), key=functools.cmp_to_key(lambda number, other: compare(keys[number], keys[other]))
+    )
+    return [items[index] for index in order]
+
+
+def _range(count: int) -> list[int]:
+    if count > _MOST_RANGE:
+        raise EvalError("operation cancelled: actual cost limit exceeded")
+    return list(range(count))
+
+
+def _distinct(items: Any) -> list[Any]:
+    unique: list[Any] = []
+    for item in items:
+        if not any(equal(item, other) for other in unique):
+            unique.append(item)
+    return unique
+
+
+def _contains(items: Any, others: Any) -> bool:
+    return all(any(equal(other, item) for item in items) for other in others)
+
+
+def _equivalent(items: Any, others: Any) -> bool:
+    return _contains(items, others) and _contains(others, items)
+
+
+def _intersects(items: Any, others: Any) -> bool:
+    return any(equal(item, other) for item in items for other in others)
+
+
+def _of_non_zero(value: Any) -> Optional:
+    empty = value is None or value is False or value in (0, "", b"", [], {}) or value == ()
+    return NONE if empty and not isinstance(value, Optional) else Optional(present=True, value=value)
+
+
+def _value(optional: Optional) -> Any:
+    if not optional.present:
+        raise EvalError("optional.none() dereference")
+    return optional.value
+
+
+def _first(items: Any) -> Optional:
+    return Optional(present=True, value=items[0]) if items else NONE
+
+
+def _includes(target: Any, value: Any) -> bool:
+    """Whether the list holds the value; of anything else whether it is the value."""
+    return any(equal(item, value) for item in target) if is_list(target) else equal(target, value)
+
+
+def _last(items: Any) -> Optional:
+    return Optional(present=True, value=items[-1]) if items else NONE
+
+
+def _unwrap(items: Any) -> list[Any]:
+    return [item.value for item in items if item.present]
+
+
+def _cost_walk(args: tuple[Any, ...], _result: Any) -> int:
+    return size(args[0])
+
+
+def _cost_result(_args: tuple[Any, ...], result: Any) -> int:
+    return 10 + size(result)
+
+
+def _cost_square(args: tuple[Any, ...], _result: Any) -> int:
+    return 10 + size(args[0]) ** 2
+
+
+def _cost_sort(args: tuple[Any, ...], _result: Any) -> int:
+    count = size(args[0])
+    return 10 + math.ceil(count * math.log2(count)) if count > 1 else 10
+
+
+def _cost_product(args: tuple[Any, ...], _result: Any) -> int:
+    return 1 + size(args[0]) * size(args[1])
+
+
+def _table() -> Iterator[Overload]:
+    for kind in _COMPARABLE:
+        yield overload(f".isSorted(list({kind})) bool", _sorted_already, cost=_cost_walk)
+        yield overload(f".max(list({kind})) {kind}", _best("max", -1), cost=_cost_walk)
+        yield overload(f".min(list({kind})) {kind}", _best("min", 1), cost=_cost_walk)
+        yield overload(
+            f".sort(list({kind})) list({kind})", lambda items: sort_by(items, items), since=34, cost=_cost_sort
+        )
+        yield overload(f".@sortBy(list(T), list({kind})) list(T)", sort_by, since=34, cost=_cost_sort)
+    for kind in _SUMMABLE:
+        yield overload(f".sum(list({kind})) {kind}", _summed(kind), cost=_cost_walk)
+    yield overload(".indexOf(list(A), A) int", _index_of, cost=_cost_walk)
+    yield overload(".lastIndexOf(list(A), A) int", _last_index_of, cost=_cost_walk)
+    yield overload(".includes(dyn, dyn) bool", _includes, since=37, cost=_cost_walk)
+    yield overload(".slice(list(T), int, int) list(T)", _slice, since=34, cost=_cost_result)
+    yield overload(".flatten(list(list(T))) list(T)", _flatten, since=34, any_types=True, cost=_cost_result)
+    yield overload(".flatten(list(dyn), int) list(dyn)", _flatten, since=34, any_types=True, cost=_cost_result)
+    yield overload("lists.range(int) list(int)", _range, since=34, cost=_cost_result)
+    yield overload(".reverse(list(T)) list(T)", lambda items: list(reversed(items)), since=34, cost=_cost_result)
+    yield overload(".distinct(list(T)) list(T)", _distinct, since=34, cost=_cost_square)
+    for name, call in (("contains", _contains), ("equivalent", _equivalent), ("intersects", _intersects)):
+        yield overload(f"sets.{name}(list(T), list(T)) bool", call, since=29, cost=_cost_product)
+    yield from _optionals()
+
+
+def _optionals() -> Iterator[Overload]:
+    some = "optional_type(V)"
+    yield overload(f"optional.of(V) {some}", lambda value: Optional(present=True, value=value), since=28)
+    yield overload(f"optional.ofNonZeroValue(V) {some}", _of_non_zero, since=28)
+    yield overload(f"optional.none() {some}", lambda: NONE, since=28)
+    yield overload(f".value({some}) V", _value, since=28)
+    yield overload(f".hasValue({some}) bool", lambda optional: optional.present, since=28)
+    yield overload(f".or({some}, {some}) {some}", lambda value, other: value if value.present else other, since=28)
+    yield overload(f".orValue({some}, V) V", lambda value, other: value.value if value.present else other, since=28)
+    yield overload(f".first(list(V)) {some}", _first, since=28)
+    yield overload(f".last(list(V)) {some}", _last, since=28)
+    yield overload(f"optional.unwrap(list({some})) list(V)", _unwrap, since=28)
+    yield overload(f".unwrapOpt(list({some})) list(V)", _unwrap, since=28)
+
+
+OVERLOADS = tuple(_table())

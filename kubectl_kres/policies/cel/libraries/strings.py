@@ -1,0 +1,357 @@
+"""Functions on strings, with format().
+
+Source: cel-go ext/strings.go, ext/formatting.go, apiserver cel/library/regex.go.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kubectl_kres.policies.cel.base.errors import EvalError, NotComputed
+from kubectl_kres.policies.cel.base.values import Duration, Timestamp, TypeValue, UInt, is_list, size, type_name
+from kubectl_kres.policies.cel.libraries.conversions import to_string
+from kubectl_kres.policies.cel.libraries.operators import cost_regex
+from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
+from kubectl_kres.policies.cel.libraries.regex import Pattern, compile_pattern
+from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+
+_ASCII_UPPER = {code: code + 32 for code in range(65, 91)}
+_ASCII_LOWER = {code: code - 32 for code in range(97, 123)}
+_GO_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_DEFAULT_PRECISION = 6
+
+
+def trim(text: str) -> str:
+    """Go's strings.TrimSpace."""
+    return text.strip(_GO_SPACE)
+
+
+def _out_of_range(index: int) -> EvalError:
+    return EvalError(f"index out of range: {index}")
+
+
+def _char_at(text: str, index: int) -> str:
+    if not 0 <= index <= len(text):
+        raise _out_of_range(index)
+    return text[index : index + 1]
+
+
+def _index_of(text: str, part: str, offset: int = 0) -> int:
+    if not part:
+        return offset
+    if offset < 0:
+        raise _out_of_range(offset)
+    return text.find(part, offset)
+
+
+def _last_index_of(text: str, part: str, offset: int | None = None) -> int:
+    if offset is None:
+        return text.rfind(part)
+    if not part:
+        return offset
+    if offset < 0:
+        raise _out_of_range(offset)
+    if offset >= len(text):
+        return -1
+    return text.rfind(part, 0, offset + len(part))
+
+
+def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    return text.replace(old, new, count if count >= 0 else -1)
+
+
+def _split(text: str, separator: str, count: int = -1) -> list[str]:
+    if count == 0:
+        return []
+    if not separator:
+        pieces = list(text)
+        return pieces if count < 0 or len(pieces) <= count else [*pieces[: count - 1], "".join(pieces[count - 1 :])]
+    return text.split(separator, count - 1 if count > 0 else -1)
+
+
+def _substring(text: str, start: int, end: int | None = None) -> str:
+    if end is not None and start > end:
+        raise EvalError(f"invalid substring range. start: {start}, end: {end}")
+    if not 0 <= start <= len(text):
+        raise _out_of_range(start)
+    if end is not None and not 0 <= end <= len(text):
+        raise _out_of_range(end)
+    return text[start:end]
+
+
+def _join(items: Any, separator: str = "") -> str:
+    for item in items:
+        if not isinstance(item, str):
+            raise EvalError(f"join: invalid input: {_go_value(item)}")
+    return separator.join(items)
+
+
+def _go_value(value: Any) -> str:
+    return "null" if value is None else to_string(value) if not isinstance(value, dict | list) else str(value)
+
+
+_QUOTED = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+
+
+def _quote(text: str) -> str:
+    return '"' + "".join(_QUOTED.get(char, char) for char in text) + '"'
+
+
+def go_quoted(text: str) -> str:
+    """Go's %q."""
+    out = []
+    for char in text:
+        if char in _QUOTED:
+            out.append(_QUOTED[char])
+        elif char.isprintable():
+            out.append(char)
+        elif ord(char) < 0x80:
+            out.append(f"\\x{ord(char):02x}")
+        else:
+            out.append(f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}")
+    return '"' + "".join(out) + '"'
+
+
+def _pattern(text: str) -> Pattern:
+    try:
+        return compile_pattern(text)
+    except BadPattern as error:
+        raise EvalError(f"Illegal regex: {error}") from None
+
+
+def _find(text: str, pattern: str) -> str:
+    match = _pattern(pattern).search(text)
+    return text[match[0] : match[1]] if match else ""
+
+
+def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
+    compiled, texts, at, last = _pattern(pattern), list[str](), 0, -1
+    while at <= len(text) and (count < 0 or len(texts) < count):
+        match = compiled.search(text, at)
+        if match is None:
+            break
+        if match[0] != match[1] or match[0] != last:
+            texts.append(text[match[0] : match[1]])
+        last = match[1]
+        at = match[1] if match[1] > match[0] else match[1] + 1
+    return texts
+
+
+class FormatFault(Exception):
+    """A format string and its arguments do not fit. ``index``: the argument at fault; None: the string itself."""
+
+    def __init__(self, message: str, index: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.index = message, index
+
+
+_CLAUSE = re.compile(r"%(?:(%)|(\.?)([0-9]*)(.)?)", re.DOTALL)
+_Formatter = Callable[[str, int | None, int], str]
+
+
+def format_string(text: str, count: int, formatted: _Formatter) -> tuple[str, int]:
+    """The text with each clause replaced by what ``formatted(letter, precision, argument)`` gives, and the arguments
+    used. Raises FormatFault.
+    """
+    out, at, used = [], 0, 0
+    while at < len(text):
+        if text[at] != "%":
+            end = text.find("%", at)
+            end = len(text) if end < 0 else end
+            out.append(text[at:end])
+            at = end
+            continue
+        if text[at + 1 : at + 2] == "%":
+            out.append("%")
+            at += 2
+            continue
+        if used >= count:
+            raise FormatFault(f"index {used} out of range")
+        if at + 1 >= len(text):
+            raise FormatFault("unexpected end of string")
+        letter, precision, at = _clause(text, at + 1)
+        out.append(formatted(letter, precision, used))
+        used += 1
+    return "".join(out), used
+
+
+def _clause(text: str, at: int) -> tuple[str, int | None, int]:
+    """Letter, precision and where the clause ends."""
+    precision: int | None = None
+    if text[at] == ".":
+        end = at + 1
+        while end < len(text) and text[end] in "0123456789":
+            end += 1
+        if end >= len(text):
+            told = "error while parsing precision: could not find end of precision specifier"
+            raise FormatFault(f"could not parse formatting clause: {told}")
+        digits = text[at + 1 : end]
+        if not digits:
+            told = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
+            raise FormatFault(f"could not parse formatting clause: error while parsing precision: {told}")
+        precision, at = int(digits), end
+    letter = text[at]
+    if letter not in "sdfebxXo":
+        raise FormatFault(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
+    return letter, precision, at + 1
+
+
+_TAKEN = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
+#: Clause to the types that it takes, and what is said of others.
+CLAUSES = {
+    "s": (
+        ("list", "map", "int", "uint", "double", "bool", "string", "google.protobuf.Timestamp", "bytes",
+         "google.protobuf.Duration", "type", "null_type"),
+        f"string clause can only be used on {_TAKEN}",
+    ),
+    "d": (("int", "uint"), "decimal clause can only be used on integers"),
+    "f": (("double", "string"), "fixed-point clause can only be used on doubles"),
+    "e": (("double", "string"), "scientific clause can only be used on doubles"),
+    "b": (("int", "uint", "bool"), "only integers and bools can be formatted as binary"),
+    "x": (("int", "uint", "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex"),
+    "X": (("int", "uint", "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex"),
+    "o": (("int", "uint"), "octal clause can only be used on integers"),
+}  # fmt: skip
+
+
+def wrong_clause(letter: str, kind: str) -> str:
+    return f"error during formatting: {CLAUSES[letter][1]}, was given {kind}"
+
+
+def _format(text: str, args: Any) -> str:
+    def formatted(letter: str, precision: int | None, index: int) -> str:
+        value = args[index]
+        kind = type_name(value)
+        exceptional = kind == "string" and letter in "fe" and value not in ("NaN", "Infinity", "-Infinity")
+        if kind not in CLAUSES[letter][0] or exceptional:
+            raise FormatFault(wrong_clause(letter, kind))
+        return _one(letter, precision, value)
+
+    try:
+        return format_string(text, len(args), formatted)[0]
+    except FormatFault as fault:
+        raise EvalError(fault.message) from None
+
+
+def _one(letter: str, precision: int | None, value: Any) -> str:
+    if letter == "s":
+        return _text(value)
+    if letter == "d":
+        return str(int(value))
+    if letter in "fe":
+        return _float(letter, _DEFAULT_PRECISION if precision is None else precision, float(value))
+    if letter == "b" and isinstance(value, bool):
+        return str(int(value))
+    if letter in "xX" and isinstance(value, str | bytes):
+        digits = (value.encode() if isinstance(value, str) else value).hex()
+        return digits.upper() if letter == "X" else digits
+    return format(int(value), letter)
+
+
+#: Digits behind the point; the server has no bound of its own.
+_MOST_DIGITS = 100_000
+
+
+def _float(letter: str, precision: int, value: float) -> str:
+    if precision > _MOST_DIGITS:
+        raise NotComputed("an expression that makes too long a text")
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if letter == "f":
+        return f"{value:,.{precision}f}"
+    mantissa, _, exponent = f"{value:.{precision}e}".partition("e")
+    raised = str(abs(int(exponent))).rjust(2, "0")
+    sign = "-" if int(exponent) < 0 else ""
+    powers = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+    return f"{mantissa}\u202f\u00d7\u202f10{(sign + raised).translate(powers)}"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "null"
+    if is_list(value):
+        return "[" + ", ".join(_inner(item) for item in value) + "]"
+    if isinstance(value, dict):
+        pairs = sorted(
+            (_key(key), _inner(item)) for key, item in value.items()
+        )  # fmt: skip
+        return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
+    return to_string(value)
+
+
+def _key(key: Any) -> str:
+    return go_quoted(key) if isinstance(key, str) else to_string(key)
+
+
+def _inner(value: Any) -> str:
+    """A value inside a list or map."""
+    if isinstance(value, str):
+        return go_quoted(value)
+    if isinstance(value, bytes):
+        return "b" + go_quoted(value.decode(errors="replace"))
+    if isinstance(value, float):
+        text = f"{value:.{_DEFAULT_PRECISION}f}"
+        return {"nan": '"NaN"', "inf": '"+Inf"', "-inf": '"-Inf"'}.get(text, text)
+    if isinstance(value, TypeValue):
+        return f"type({value.name})"
+    if (
+        isinstance(value, Timestamp | Duration | UInt | int)
+        or value is None
+        or is_list(value)
+        or isinstance(value, dict)
+    ):
+        return _text(value)
+    raise FormatFault(f"error during formatting: no formatting function for {type_name(value)}")
+
+
+def _cost_fifth(args: tuple[Any, ...], _result: Any) -> int:
+    return math.ceil(size(args[0]) * 0.2)
+
+
+def _cost_result(_args: tuple[Any, ...], result: Any) -> int:
+    return math.ceil(size(result) * 0.2)
+
+
+def _cost_size(args: tuple[Any, ...], _result: Any) -> int:
+    return math.ceil(size(args[0]) * 0.1)
+
+
+def _table() -> Iterator[Overload]:
+    yield overload(".charAt(string, int) string", _char_at)
+    for name, call in (("indexOf", _index_of), ("lastIndexOf", _last_index_of)):
+        yield overload(f".{name}(string, string) int", call, cost=_cost_size)
+        yield overload(f".{name}(string, string, int) int", call, cost=_cost_size)
+    yield overload(".lowerAscii(string) string", lambda text: text.translate(_ASCII_UPPER), cost=cost_tenth)
+    yield overload(".upperAscii(string) string", lambda text: text.translate(_ASCII_LOWER), cost=cost_tenth)
+    yield overload(".replace(string, string, string) string", _replace, cost=_cost_fifth)
+    yield overload(".replace(string, string, string, int) string", _replace, cost=_cost_fifth)
+    yield overload(".split(string, string) list(string)", _split, cost=_cost_fifth)
+    yield overload(".split(string, string, int) list(string)", _split, cost=_cost_fifth)
+    yield overload(".substring(string, int) string", _substring, cost=cost_tenth)
+    yield overload(".substring(string, int, int) string", _substring, cost=cost_tenth)
+    yield overload(".trim(string) string", trim, cost=cost_tenth)
+    yield overload(".format(string, list(dyn)) string", _format, since=29, cost=cost_tenth)
+    yield overload("strings.quote(string) string", _quote, since=29, cost=cost_tenth)
+    yield overload(".join(list(string)) string", _join, cost=_cost_result)
+    yield overload(".join(list(string), string) string", _join, cost=_cost_result)
+    yield overload(".find(string, string) string", _find, cost=cost_regex)
+    yield overload(".findAll(string, string) list(string)", _find_all, cost=cost_regex)
+    yield overload(".findAll(string, string, int) list(string)", _find_all, cost=cost_regex)
+
+
+OVERLOADS = tuple(_table())

@@ -1,0 +1,406 @@
+"""Text to syntax tree, with the errors that cel-go's generated parser gives. Source: cel-go parser/parser.go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from kubectl_kres.policies.cel.base.errors import CompileError, Issue, NotComputed
+from kubectl_kres.policies.cel.base.numbers import double_of, int_of, uint_of
+from kubectl_kres.policies.cel.base.types import BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, Type
+from kubectl_kres.policies.cel.syntax.ast import (
+    Call,
+    Entry,
+    Ident,
+    ListNode,
+    Literal,
+    MapNode,
+    Message,
+    Select,
+    SyntaxNode,
+)
+from kubectl_kres.policies.cel.syntax.macros import Misuse, expand
+from kubectl_kres.policies.cel.syntax.tokens import Token, tokens_of, unescape
+
+_OPERAND = (
+    "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
+)
+_STARTS = frozenset(
+    ("[", "{", "(", ".", "-", "!", "true", "false", "null", "FLOAT", "INT", "UINT", "STRING", "BYTES", "IDENT")
+)
+_OPERAND_OR = {
+    ")": "'[', '{', '(', ')', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+    "IDENTIFIER",
+    "]": "'[', ']', '{', '(', '.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, "
+    "BYTES, IDENTIFIER",
+    "}": "'[', '{', '}', '(', '.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, "
+    "BYTES, IDENTIFIER",
+}
+_NUMBERS = ("INT", "FLOAT")
+_CONSTANTS: dict[str, tuple[Type, Callable[[str], Any]]] = {
+    "INT": (INT, int_of), "UINT": (UINT, uint_of), "FLOAT": (DOUBLE, double_of),
+    "STRING": (STRING, lambda text: unescape(text, is_bytes=False)),
+    "BYTES": (BYTES, lambda text: unescape(text[1:], is_bytes=True)),
+}  # fmt: skip
+_FIELDS = "'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER"
+_BINARY = (
+    ("<", "<=", ">=", ">", "==", "!=", "in"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+_OPERATOR = {
+    "in": "@in", "&&": "_&&_", "||": "_||_", "!": "!_",
+    **{op: f"_{op}_" for ops in _BINARY for op in ops if op != "in"},
+}  # fmt: skip
+RESERVED = frozenset(
+    (
+        "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
+        "package", "namespace", "null", "return", "true", "var", "void", "while",
+    )
+)  # fmt: skip
+#: Code points of one expression, and how deep it may nest. Deeper than ours, the server still parses up to 250.
+_MOST, _DEEPEST, _SERVERS_DEEPEST = 100_000, 60, 250
+
+
+class _Stop(Exception):
+    """A syntax error after which nothing sensible can be parsed."""
+
+
+def parse(source: str, version: tuple[int, int]) -> SyntaxNode:
+    """The tree of the expression. Raises CompileError, or NotComputed where it nests too deeply for this program."""
+    if len(source) > _MOST:
+        message = f"expression code point size exceeds limit: size: {len(source)}, limit {_MOST}"
+        raise CompileError(source, [Issue(-1, message)])
+    parser = _Parser(source, version)
+    try:
+        node = parser.start()
+    except _Stop:
+        node = None
+    if parser.issues or node is None:
+        raise CompileError(source, parser.issues)
+    return node
+
+
+class _Parser:
+    def __init__(self, source: str, version: tuple[int, int]) -> None:
+        self.tokens, self.issues = tokens_of(source)
+        self.source, self.version, self.at, self.depth = source, version, 0, 0
+
+    @property
+    def now(self) -> Token:
+        return self.tokens[self.at]
+
+    def _after(self) -> Token:
+        return self.tokens[min(self.at + 1, len(self.tokens) - 1)]
+
+    def _advance(self) -> Token:
+        token = self.now
+        if token.kind != "EOF":
+            self.at += 1
+        return token
+
+    def _report(self, offset: int, message: str) -> None:
+        self.issues.append(Issue(offset, message))
+
+    def _syntax(self, message: str) -> None:
+        self._report(self.now.offset, f"Syntax error: {message}")
+
+    def _stop(self, message: str) -> NoReturn:
+        self._syntax(message)
+        raise _Stop
+
+    def _expect(self, kind: str) -> Token:
+        """The token of that kind. One too many is skipped; one that is missing at the end is taken as there."""
+        if self.now.kind == kind:
+            return self._advance()
+        wanted = "<EOF>" if kind == "EOF" else f"'{kind}'"
+        if self.now.kind != "EOF" and self._after().kind == kind:
+            self._syntax(f"extraneous input '{self.now.text}' expecting {wanted}")
+            self._advance()
+            return self._advance()
+        if kind == ")" and self.now.kind in ("EOF", ")", "]", "}", ",", ":"):
+            self._syntax(f"missing ')' at '{self.now.text}'")
+            return self.now
+        return self._stop(f"mismatched input '{self.now.text}' expecting {wanted}")
+
+    def start(self) -> SyntaxNode:
+        node = self._expression()
+        self._expect("EOF")
+        return node
+
+    def _expression(self) -> SyntaxNode:
+        self.depth += 1
+        if self.depth > _SERVERS_DEEPEST:
+            self._report(-1, f"expression recursion limit exceeded: {_SERVERS_DEEPEST}")
+            raise _Stop
+        if self.depth > _DEEPEST:
+            raise NotComputed("an expression nested too deeply")
+        node = self._logical("||", "&&")
+        if self.now.kind == "?":
+            op = self._advance()
+            then = self._logical("||", "&&")
+            self._expect(":")
+            node = Call(op.offset, "_?_:_", [node, then, self._expression()])
+        self.depth -= 1
+        return node
+
+    def _logical(self, op: str, inner: str) -> SyntaxNode:
+        terms, offset = [self._terms(inner)], 0
+        while self.now.kind == op:
+            offset = self._advance().offset
+            terms.append(self._terms(inner))
+        return terms[0] if len(terms) == 1 else Call(offset, _OPERATOR[op], terms)
+
+    def _terms(self, op: str) -> SyntaxNode:
+        return self._logical("&&", "") if op else self._binary(0)
+
+    def _binary(self, level: int) -> SyntaxNode:
+        if level == len(_BINARY):
+            return self._unary()
+        node = self._binary(level + 1)
+        chained = 0
+        while self.now.kind in _BINARY[level]:
+            chained += 1
+            if chained > _SERVERS_DEEPEST:
+                self._report(-1, "max recursion depth exceeded")
+                raise _Stop
+            op = self._advance()
+            node = Call(op.offset, _OPERATOR[op.kind], [node, self._binary(level + 1)])
+        return node
+
+    def _unary(self) -> SyntaxNode:
+        first = self.now
+        if first.kind not in ("!", "-"):
+            return self._member()
+        if first.kind == "-" and self._after().kind in ("INT", "FLOAT"):
+            return self._member()
+        count = 0
+        while self.now.kind == first.kind:
+            if first.kind == "-" and self._after().kind in ("INT", "FLOAT"):
+                break
+            self._advance()
+            count += 1
+        node = self._member()
+        return node if count % 2 == 0 else Call(first.offset, "!_" if first.kind == "!" else "-_", [node])
+
+    def _member(self) -> SyntaxNode:
+        node = self._primary()
+        while self.now.kind in (".", "["):
+            node = self._dotted(node) if self.now.kind == "." else self._indexed(node)
+        return node
+
+    def _dotted(self, operand: SyntaxNode) -> SyntaxNode:
+        dot = self._advance()
+        optional = self.now.kind == "?"
+        if optional:
+            self._advance()
+            self._needs_optional(dot.offset, "unsupported syntax '.?'")
+        name = self.now
+        if name.kind not in ("IDENT", "ESCAPED"):
+            self._no_name(name, optional=optional)
+        self._advance()
+        if name.kind == "ESCAPED":
+            self._report(name.offset, "unsupported syntax: '`'")
+        if self.now.kind == "(" and not optional and name.kind == "IDENT":
+            opened = self._advance()
+            args = self._arguments()
+            return self._call(opened.offset, name.text, operand, args)
+        return Select(dot.offset, operand, name.text.strip("`"), optional=optional)
+
+    def _no_name(self, name: Token, *, optional: bool) -> NoReturn:
+        if name.kind in ("true", "false", "null"):
+            self._stop(f"mismatched input '{name.text}' expecting IDENTIFIER")
+        if optional:
+            self._stop(f"mismatched input '{name.text}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}")
+        self._stop(f"no viable alternative at input '.{'' if name.kind == 'EOF' else name.text}'")
+
+    def _indexed(self, operand: SyntaxNode) -> SyntaxNode:
+        opened = self._advance()
+        optional = self.now.kind == "?"
+        if optional:
+            self._advance()
+            self._needs_optional(opened.offset, "unsupported syntax '[?'")
+        index = self._expression()
+        self._expect("]")
+        return Call(opened.offset, "_[?_]" if optional else "_[_]", [operand, index])
+
+    def _needs_optional(self, offset: int, message: str) -> None:
+        if self.version < (1, 28):
+            self._report(offset, message)
+
+    def _arguments(self) -> list[SyntaxNode]:
+        """The arguments up to and with the closing parenthesis."""
+        if self.now.kind == ")":
+            self._advance()
+            return []
+        if self.now.kind not in _STARTS:
+            self._no_operand(_OPERAND_OR[")"])
+        args = [self._expression()]
+        while self.now.kind == ",":
+            self._advance()
+            args.append(self._expression())
+        self._expect(")")
+        return args
+
+    def _no_operand(self, expected: str) -> None:
+        """Something else stands where an operand belongs: skip one token that is too many, or stop."""
+        if self.now.kind != "EOF" and self._after().kind in _STARTS:
+            self._syntax(f"extraneous input '{self.now.text}' expecting {{{expected}}}")
+            self._advance()
+            return
+        self._stop(f"mismatched input '{self.now.text}' expecting {{{expected}}}")
+
+    def _primary(self) -> SyntaxNode:
+        if self.now.kind not in _STARTS:
+            self._no_operand(_OPERAND)
+        token = self.now
+        if token.kind in ("IDENT", "."):
+            return self._named()
+        self._advance()
+        if token.kind == "(":
+            node = self._expression()
+            self._expect(")")
+            return node
+        if token.kind == "[":
+            return self._list(token)
+        if token.kind == "{":
+            return self._map(token)
+        if token.kind == "-":
+            return self._number(token, self._advance())
+        return self._literal(token)
+
+    def _named(self) -> SyntaxNode:
+        leading = self.now.offset if self.now.kind == "." else None
+        if leading is not None:
+            self._advance()
+            if self.now.kind != "IDENT":
+                self._no_name(self.now, optional=False)
+        first = self._advance()
+        prefix = "." if leading is not None else ""
+        message = self._message(prefix + first.text)
+        if message is not None:
+            return message
+        if first.text in RESERVED:
+            self._report(first.offset if leading is None else leading, f"reserved identifier: {first.text}")
+        if self.now.kind == "(":
+            opened = self._advance()
+            return self._call(opened.offset, prefix + first.text, None, self._arguments())
+        return Ident(first.offset, prefix + first.text)
+
+    def _message(self, name: str) -> SyntaxNode | None:
+        """``a.b.C{...}`` if names and dots lead to a brace, else nothing is read."""
+        ahead = self.at
+        while self.tokens[ahead].kind == "." and self.tokens[ahead + 1].kind == "IDENT":
+            name += "." + self.tokens[ahead + 1].text
+            ahead += 2
+        if self.tokens[ahead].kind != "{":
+            return None
+        self.at = ahead
+        opened = self._advance()
+        entries: list[Entry] = []
+        while self.now.kind not in ("}", ","):
+            entries.append(self._field())
+            if not self._more("}"):
+                break
+        self._close("}")
+        return Message(opened.offset, name, entries)
+
+    def _field(self) -> Entry:
+        optional = self._question()
+        if self.now.kind not in ("IDENT", "ESCAPED"):
+            expected = "IDENTIFIER, ESC_IDENTIFIER" if optional else _FIELDS
+            if self.now.kind != "EOF" and self._after().kind == "IDENT":
+                self._syntax(f"extraneous input '{self.now.text}' expecting {{{expected}}}")
+                self._advance()
+            else:
+                self._stop(f"mismatched input '{self.now.text}' expecting {{{expected}}}")
+        name = self._advance()
+        colon = self._expect(":")
+        return Entry(colon.offset, name.text.strip("`"), self._expression(), optional=optional)
+
+    def _question(self) -> bool:
+        if self.now.kind != "?":
+            return False
+        self._needs_optional(self.now.offset, "unsupported syntax '?'")
+        self._advance()
+        return True
+
+    def _more(self, closing: str) -> bool:
+        """Whether another entry follows a comma."""
+        if self.now.kind != ",":
+            return False
+        if self._after().kind == closing:
+            return False
+        self._advance()
+        return True
+
+    def _close(self, closing: str) -> None:
+        if self.now.kind == ",":
+            self._advance()
+            self._expect(closing)
+            return
+        if self.now.kind != closing:
+            order = "']', ','" if closing == "]" else "'}', ','"
+            if self.now.kind != "EOF" and self._after().kind == closing:
+                self._syntax(f"extraneous input '{self.now.text}' expecting {{{order}}}")
+                self._advance()
+            else:
+                self._stop(f"mismatched input '{self.now.text}' expecting {{{order}}}")
+        self._advance()
+
+    def _list(self, opened: Token) -> SyntaxNode:
+        items: list[SyntaxNode] = []
+        optional = set()
+        while self.now.kind not in ("]", ","):
+            if self.now.kind != "?" and self.now.kind not in _STARTS:
+                self._no_operand(_OPERAND if items else _OPERAND_OR["]"])
+            if self._question():
+                optional.add(len(items))
+            items.append(self._expression())
+            if not self._more("]"):
+                break
+        self._close("]")
+        return ListNode(opened.offset, items, frozenset(optional))
+
+    def _map(self, opened: Token) -> SyntaxNode:
+        entries: list[Entry] = []
+        while self.now.kind not in ("}", ","):
+            if self.now.kind != "?" and self.now.kind not in _STARTS:
+                self._no_operand(_OPERAND if entries else _OPERAND_OR["}"])
+            optional = self._question()
+            key = self._expression()
+            colon = self._expect(":")
+            entries.append(Entry(colon.offset, key, self._expression(), optional=optional))
+            if not self._more("}"):
+                break
+        self._close("}")
+        return MapNode(opened.offset, entries)
+
+    def _call(self, offset: int, name: str, target: SyntaxNode | None, args: list[SyntaxNode]) -> SyntaxNode:
+        if target is None and name.lstrip(".") in RESERVED:
+            return Call(offset, name, args)
+        try:
+            return expand(offset, name, target, args, self.version) or Call(offset, name, args, target)
+        except Misuse as misuse:
+            self._report(misuse.offset, misuse.message)
+            return Call(offset, name, args, target)
+
+    def _number(self, sign: Token, token: Token) -> SyntaxNode:
+        if token.kind not in _NUMBERS:
+            self._stop(f"no viable alternative at input '-{token.text}'")
+        return self._constant(sign.offset, token.kind, "-" + token.text)
+
+    def _literal(self, token: Token) -> SyntaxNode:
+        if token.kind in ("true", "false", "null"):
+            constant = {"true": True, "false": False, "null": None}[token.kind]
+            return Literal(token.offset, NULL if constant is None else BOOL, constant)
+        return self._constant(token.offset, token.kind, token.text)
+
+    def _constant(self, offset: int, kind: str, text: str) -> SyntaxNode:
+        """A number or a text; what is wrong with it is reported."""
+        result, read = _CONSTANTS[kind]
+        try:
+            return Literal(offset, result, read(text))
+        except ValueError as error:
+            self._report(offset, str(error))
+            return Literal(offset, result, None)

@@ -1,0 +1,91 @@
+"""``kubectl kres explain policies -n x``: which admission policies decide about pods there, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.run.explainer import Explainer
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import Found, complete
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.model.kinds import Kind, find
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.policies.reports.effects import effects_needs, policy_effects
+from kubectl_kres.policies.text.effects import effect_lines
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Stands for all kinds of policies.
+ALL = "policies"
+
+
+class PoliciesExplainer(Explainer):
+    """Policies by namespace: all that match pods there, of one kind, or one by its name."""
+
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+        return effects_needs(store, subject.ref.namespace)
+
+    @classmethod
+    def choose(cls, options: Options, words: Sequence[str]) -> Choose | None:
+        """Each policy is asked about in each namespace; of files as any other object."""
+        if options.filenames or not words:
+            return None
+        return partial(_chosen, words)
+
+    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        options, ref = self.page.options, subject.ref
+        for flag in ("container", "question"):
+            if getattr(options, flag):
+                name = "for" if flag == "question" else flag
+                raise UsageError(f"--{name} asks about a pod, not about policies")
+        kind = "" if ref.kind == ALL else ref.kind
+        space = ref.namespace or (*options.namespaces, "default")[0]
+        result = policy_effects(turn.store, space, turn.ask, kind, ref.name)
+        if ref.name and turn.store.get(ref.kind, ref.name) is None and result.complete:
+            tally.missed(NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound"))
+            return
+        yield (
+            Answered(subject, result, partial(effect_lines, result, color=self.page.color, width=self.page.width)),
+            None,
+        )
+        refused = any(other.refused for effect in result.policies for other in effect.others)
+        tally.answered(result.unseen, complete=result.complete, negative=options.exit_code and refused)
+
+
+def _chosen(
+    named: Sequence[str], source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Found]:
+    """Raises UsageError for other types beside policies."""
+    del given, options, words, program
+    head, _, first = named[0].partition("/")
+    kind = find(head)
+    names = [*([first] if first else []), *(name.partition("/")[2] or name for name in named[1:])] or [""]
+    subjects = [
+        Subject(ObjectRef(ALL if head.lower() == ALL and not name else _kind(kind), name, space), _known(kind))
+        for space in source.namespaces or _all(source)
+        for name in names
+    ]
+    complete(source, subjects, lambda store, subject: effects_needs(store, subject.ref.namespace))
+    yield Found(tuple(subjects), listed=len(subjects) > 1)
+
+
+def _kind(kind: Kind | None) -> str:
+    return _known(kind).kind
+
+
+def _known(kind: Kind | None) -> Kind:
+    if kind is None:
+        raise UsageError("there is no such type of policies")
+    return kind
+
+
+def _all(source: ObjectSource) -> tuple[str, ...]:
+    source.fill([Need("Namespace")])
+    return tuple(namespace.metadata.name for namespace in source.store.all("Namespace"))

@@ -1,0 +1,190 @@
+"""What admission plugins beside LimitRanges and quotas register: policies, webhooks, Pod Security, service accounts.
+
+What is read for them: few lists, all at once, policies where something binds them, and their parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
+from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+#: Policies and the first minor version that serves them as v1.
+POLICIES = {"ValidatingAdmissionPolicy": 30, "MutatingAdmissionPolicy": 36}
+#: The kind of policies that came last.
+_NEWEST = max(POLICIES, key=POLICIES.__getitem__)
+#: Kinds that may change a verdict where they could not be read.
+DECIDING = frozenset({*WEBHOOKS, *POLICIES, *(f"{kind}Binding" for kind in POLICIES)})
+#: Kinds of which it is said that they could not be read only where the server refused to tell.
+ELSEWHERE = frozenset({*DECIDING, "ServiceAccount"})
+
+#: What policies have to be about for their parameters to be read.
+_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS))})
+_MINOR = re.compile(r"v?1\.([0-9]+)")
+
+
+def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) -> Iterator[Need]:
+    """Of a cluster alone: files, and snapshots of clusters, hold what they hold.
+
+    What few servers have is asked for once the object was read, ``spec``: the server's version is known by then.
+    """
+    if not namespace:
+        return
+    if store.origin.kind != "cluster":
+        yield from deciding_needs(store)
+        return
+    yield Need("Namespace", name=namespace, required=False)
+    early = spec is None and not store.origin.version
+    yield from (need for need in deciding_needs(store) if not (early and need.kind.startswith(_NEWEST)))
+    yield from parameter_needs(store, namespace)
+    account = getattr(spec, "service_account_name", "") if spec is not None else ""
+    if account and account != "default":
+        yield Need("ServiceAccount", namespace, account)
+
+
+def deciding_needs(store: Store) -> Iterator[Need]:
+    """What decides in all namespaces: the same few lists whatever is asked about; of a snapshot what it covers."""
+    if store.origin.kind != "cluster":
+        yield from (Need(kind, required=False) for kind in sorted(DECIDING) if any(store.asked(kind)))
+        return
+    match = _MINOR.match(store.origin.version)
+    minor = int(match[1]) if match else 99
+    for kind, since in POLICIES.items():
+        if minor >= since:
+            yield Need(f"{kind}Binding", required=False)
+            if any(True for _ in store.all(f"{kind}Binding")):
+                yield Need(kind, required=False)
+    for kind in WEBHOOKS:
+        yield Need(kind, required=False)
+
+
+def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy] = ()) -> Iterator[Need]:
+    """The objects that bindings hand to policies about pods of the namespace; never a Secret.
+
+    ``more``: policies and bindings that are not in the store.
+    """
+    if store.origin.kind != "cluster" or not namespace:
+        return
+    for kind in POLICIES:
+        for policy in (*store.all(kind), *(item for item in more if item.kind == kind)):
+            wanted = policy.spec.get("paramKind") or {}
+            version, name = str(wanted.get("apiVersion") or ""), str(wanted.get("kind") or "")
+            if not name or is_secret(version, name) or not _about_pods(store, policy.spec, namespace):
+                continue
+            for binding in (*store.all(f"{kind}Binding"), *(item for item in more if item.kind == f"{kind}Binding")):
+                reference = binding.spec.get("paramRef")
+                if binding.spec.get("policyName") != policy.metadata.name:
+                    continue
+                if reference is not None:
+                    from kubectl_kres.store.parameters import parameter_need
+
+                    yield parameter_need(version, name, namespace, reference)
+                elif not always_served(version, name):
+                    from kubectl_kres.store.parameters import kind_need
+
+                    yield kind_need(version, name)
+
+
+def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
+    """Whether a policy may be about pods of a namespace, or what makes them."""
+    constraints = spec.get("matchConstraints") or {}
+    rules = constraints.get("resourceRules") or ()
+    resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
+    space = store.get("Namespace", namespace)
+    if space is not None:
+        from kubectl_kres.policies.rules.matching import selects
+
+        labels = {"kubernetes.io/metadata.name": namespace, **(space.metadata.labels or {})}
+        if not selects(constraints.get("namespaceSelector"), labels):
+            return False
+    return not rules or bool(resources & _RESOURCES)
+
+
+_LABELS = "pod-security.kubernetes.io/"
+
+
+class Policing(System):
+    """What else admits."""
+
+    name = "policing"
+    answers: Mapping[str, KindAnswers] = dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False))
+    beside_lists = deciding = DECIDING
+    said_if_refused = ELSEWHERE
+    rights: Mapping[str, tuple[Right, ...]] = {
+        "pods": (
+            *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
+            Right("ServiceAccount", ("get",), "whether a pod's service account is there"),
+        )
+    }
+
+    def remedies(self) -> Mapping[str, Sentences]:
+        from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
+
+        return POLICING_REMEDIES
+
+    def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
+        from kubectl_kres.policies.reports.security_patch import security_patch
+
+        return security_patch(store, subject, analysis)
+
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+        """Nothing for a pod that exists: it was admitted."""
+        return policing_needs(store, namespace, spec) if new else ()
+
+    def configuration_needs(self, store: Store) -> Iterable[Need]:
+        """What decides in all namespaces, and the parameters for those whose names were read."""
+        yield from deciding_needs(store)
+        for space in store.all("Namespace"):
+            yield from parameter_needs(store, space.metadata.name)
+
+    def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+        """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
+        if analysis.start.live is not None or not _decides(store, subject.ref.namespace, analysis.start.pod):
+            return analysis
+        from kubectl_kres.policies.reports import judged
+
+        return judged.policed(store, subject, ask, analysis)
+
+    def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+        """The same for the workload of a file itself."""
+        if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace, analysis.start.pod):
+            return analysis
+        from kubectl_kres.policies.reports import judged
+
+        return judged.policed_object(store, subject, ask, analysis)
+
+
+def _decides(store: Store, namespace: str, pod: Pod) -> bool:
+    """Whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
+    space = store.get("Namespace", namespace)
+    if space is not None:
+        labels = space.metadata.labels or {}
+        if space.metadata.deletion_timestamp or any(key.startswith(_LABELS) for key in labels):
+            return True
+    if any(any(True for _ in store.all(kind)) for kind in DECIDING):
+        return True
+    return _account_decides(store, namespace, pod)
+
+
+def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
+    """Whether the pod's service account may refuse it: one that is there does so for secrets that it does not list."""
+    # The pod of a file does not say the name here: then it is looked at in the object as sent.
+    name = getattr(pod.spec, "service_account_name", None)
+    account = store.get("ServiceAccount", name or "default", namespace) if name is not None else None
+    if account is not None:
+        return ENFORCE in (account.metadata.annotations or {}) or MIRROR in (pod.metadata.annotations or {})
+    return any(need.namespace in {"", namespace} for need in store.asked("ServiceAccount"))
+
+
+SYSTEM = Policing()

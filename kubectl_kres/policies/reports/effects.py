@@ -1,0 +1,213 @@
+"""The admission policies that decide about pods of a namespace, and what each makes of the pods that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.model.pod import WITHHELD, Pod
+from kubectl_kres.model.raw import on_wire
+from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.policies.reports import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
+from kubectl_kres.policies.reports.scene import PluginLookups, scene_of
+from kubectl_kres.policies.rules import creation as policy_creation
+from kubectl_kres.policies.rules import validating
+from kubectl_kres.policies.rules.chain import named
+from kubectl_kres.policies.rules.matching import matched
+from kubectl_kres.policies.rules.mutating import MutationRun
+from kubectl_kres.policies.rules.newer import familiar
+from kubectl_kres.policies.rules.policy import Bound, name_of
+from kubectl_kres.policies.rules.request import Request, creation
+from kubectl_kres.policies.rules.resources import settled
+from kubectl_kres.reports.common.explanation import Unseen, unread
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+Raw = Mapping[str, Any]
+#: What is not read of pods that exist, beside what is read of no template.
+_UNREAD = WITHHELD | {
+    *("securityContext", "ports", "livenessProbe", "readinessProbe", "startupProbe", "hostNetwork", "hostPID"),
+    *("hostIPC", "hostUsers", "volumes", "serviceAccountName", "serviceAccount", "automountServiceAccountToken"),
+    *("nodeSelector", "tolerations", "terminationGracePeriodSeconds", "shareProcessNamespace", "schedulerName"),
+    *("imagePullPolicy",),
+}
+_ENDED = ("Succeeded", "Failed")
+
+
+class PodEffect(Record, frozen=True):
+    """A pod that a policy would refuse or warn of today, or that lacks what a policy sets; and its words."""
+
+    pod: str
+    message: str
+    refused: bool = False
+
+
+class PolicyEffect(Record, frozen=True):
+    """A policy that matches pods of the namespace.
+
+    actions: of its bindings there (Deny, Warn, Audit; none for one that mutates). pods: how many it was held against,
+    ``met`` of them pass or carry what it sets, ``others`` do not. faults: fields that do not compile, in the server's
+    words. unknown: why it is not computed; empty: it is.
+    """
+
+    kind: str
+    name: str
+    bindings: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    pods: int = 0
+    met: int = 0
+    others: tuple[PodEffect, ...] = ()
+    faults: tuple[str, ...] = ()
+    unknown: str = ""
+
+
+class PolicyEffects(Record, frozen=True):
+    """``dangling``: bindings of policies that do not exist, as ``binding`` and ``policy``."""
+
+    namespace: str
+    policies: tuple[PolicyEffect, ...] = ()
+    dangling: tuple[tuple[str, str], ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def effects_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+    """Policies, bindings, the namespace and its pods."""
+    deciding = (
+        structs.replace(deciding_need, required=True)
+        for deciding_need in deciding_needs(store)
+        if deciding_need.kind not in WEBHOOKS
+    )
+    params = parameter_needs(store, namespace)
+    return (Need("Namespace", name=namespace, required=False), *deciding, Need("Pod", namespace), *params)
+
+
+def policy_effects(store: Store, namespace: str, ask: Ask, kind: str = "", name: str = "") -> PolicyEffects:
+    """Of policies of one kind, or of that name alone, where these are given."""
+    scene = scene_of(store, namespace, ask.server)
+    policy_effects: list[PolicyEffect] = []
+    if scene is not None:
+        pods = [pod for pod in store.all("Pod", namespace) if pod.status.phase not in _ENDED]
+        requests = list(_requests(pods, namespace, ask))
+        for text, bound in (("ValidatingAdmissionPolicy", scene.world.validating),
+                           ("MutatingAdmissionPolicy", scene.world.mutating)):  # fmt: skip
+            if kind in ("", text):
+                chosen = [each for each in bound if name in ("", each.policy.name)]
+                policy_effects += [
+                    effect for each in chosen for effect in _effect(text, each, scene, requests, namespace, ask)
+                ]
+    unseen = tuple(unread(store, effects_needs(store, namespace)))
+    dangling = tuple(pair for policy in POLICIES if kind in ("", policy) for pair in _dangling(store, policy))
+    return PolicyEffects(
+        namespace, tuple(policy_effects), dangling, unseen, not any(unseen.required for unseen in unseen)
+    )
+
+
+def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
+    if not store.covered(Need(kind)).known and store.origin.kind == "cluster":
+        return
+    known = {item.metadata.name for item in store.all(kind)}
+    for binding in store.all(f"{kind}Binding"):
+        wanted = str(binding.spec.get("policyName", ""))
+        if wanted not in known:
+            yield binding.metadata.name, wanted
+
+
+def _requests(pods: list[Pod], namespace: str, ask: Ask) -> Iterator[Request]:
+    """The pods as they would be created today."""
+    for pod in pods:
+        raw = {**on_wire(pod), "apiVersion": "v1", "kind": "Pod"}
+        kept = ("name", "namespace", "labels", "annotations")
+        raw["metadata"] = {key: raw["metadata"][key] for key in kept if key in raw["metadata"]}
+        try:
+            whole = named(settled(raw, ask.server), namespace)
+        except (Unparsable, msgspec.ValidationError):
+            continue
+        yield creation(raw, namespace).of(whole)
+
+
+def _effect(
+    kind: str, bound: Bound, scene: PluginLookups, requests: list[Request], namespace: str, ask: Ask
+) -> Iterator[PolicyEffect]:
+    """Nothing for a policy that is about no pod there."""
+    bindings = [binding for binding in bound.bindings if _about_pods(bound, binding, scene, requests, namespace)]
+    if not bindings:
+        return
+    actions = dict.fromkeys(
+        a for binding in bindings for a in (binding.get("spec") or {}).get("validationActions") or ()
+    )
+    errors = policy_creation.errors_of({**bound.policy.raw, "kind": kind}, ask.server.version[1] + 1)
+    effect = PolicyEffect(
+        kind, bound.policy.name, tuple(map(name_of, bindings)), tuple(actions), faults=tuple(map(str, errors))
+    )
+    words = bound.policy.words & _UNREAD
+    if words:
+        yield structs.replace(effect, unknown=f"it asks for {', '.join(sorted(words))}, which is not read of pods")
+        return
+    _, newer = familiar(bound)
+    if newer:
+        yield structs.replace(effect, unknown="; ".join(newer))
+        return
+    others: list[PodEffect] = []
+    seen = [request for request in requests if _matches(bound, request, scene)]
+    try:
+        for request in seen:
+            others += _of_pod(kind, bound, request, scene, ask)
+    except NotComputed as gap:
+        yield structs.replace(effect, unknown=str(gap))
+        return
+    yield structs.replace(effect, pods=len(seen), met=len(seen) - len(others), others=tuple(others))
+
+
+def _matches(bound: Bound, request: Request, scene: PluginLookups) -> bool:
+    return matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None and any(
+        matched((binding.get("spec") or {}).get("matchResources"), request, scene.world.namespace) is not None
+        for binding in bound.bindings
+    )
+
+
+def _about_pods(bound: Bound, binding: Raw, scene: PluginLookups, requests: list[Request], namespace: str) -> bool:
+    """Whether some pod there can be meant: one that exists, or any, whatever its labels."""
+    bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
+    own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
+    if any(
+        all(matched(part, request, scene.world.namespace) is not None for part in (own, theirs)) for request in requests
+    ):
+        return True
+    loose = [{**(part or {}), "objectSelector": None} for part in (own, theirs)]
+    return all(matched(part, bare, scene.world.namespace) is not None for part in loose)
+
+
+def _of_pod(kind: str, bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
+    """What is not as the policy wants it; nothing: all is. Raises NotComputed."""
+    if kind == "MutatingAdmissionPolicy":
+        yield from _unset(bound, request, scene, ask)
+        return
+    review = validating.review(request, (bound,), scene.given)
+    if review.unknown:
+        raise NotComputed(review.unknown[0].partition(" is not computed: ")[2])
+    texts = [(refusal.findings[0].text, True) for refusal in review.refusals] or [
+        (text, False) for text in review.warnings
+    ]
+    if texts:
+        text, refused = texts[0]
+        yield PodEffect(request.name, text.partition(" denied request: ")[2] or text, refused)
+
+
+def _unset(bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
+    session = MutationRun((bound,), scene.given, ask.server)
+    whole, refusal = session.run(request)
+    if session.dropped:
+        yield PodEffect(request.name, session.dropped[0].text, refused=True)
+        return
+    if refusal is not None:
+        yield PodEffect(request.name, refusal.message, refused=True)
+    elif whole != request.object:
+        values = [f"{entry.path} {entry.after or 'gone'}" for step in session.steps for entry in step.told(ask.server)]
+        yield PodEffect(request.name, f"lacks {', '.join(values)}" if values else "lacks what it sets")

@@ -1,0 +1,170 @@
+"""An analysis with what the other admission plugins say: refusals, changed values, warnings, what is not computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.policies.reports.pods import added_to, next_pod
+from kubectl_kres.policies.reports.scene import PluginLookups, computable, gaps_of, scene_of, withheld_of
+from kubectl_kres.policies.rules import chain, namespaces, service_account
+from kubectl_kres.policies.rules.matching import matched
+from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.request import Request, Review, creation
+from kubectl_kres.policies.rules.resources import settled, undecodable
+from kubectl_kres.policies.rules.world import PolicyObjects
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.analysis import Analysis, instead
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.store.store import Store
+
+_VALIDATING, _MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
+_EXEMPT = Assume("metadata", "pod-security/exemptions", "the server's configuration exempts nobody from Pod Security")
+
+_ADDED = Assume("spec", "seen/added-on-create", "containers that live pods were given keep to Pod Security")
+
+
+def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The analysis of the next pod; a pod that exists was admitted."""
+    if analysis.start.live is not None or analysis.system:
+        return analysis
+    scene = scene_of(store, subject.ref.namespace, ask.server)
+    raw = next_pod(subject, analysis.start) if scene is not None else None
+    if scene is None or raw is None or any(outcome.code == 400 for outcome in analysis.outcomes):
+        return analysis
+    if undecodable(raw) is not None:
+        return analysis
+    try:
+        return _Next(subject, ask, scene, raw, added_to(subject, analysis.start)).of(analysis)
+    except (Unparsable, msgspec.ValidationError):
+        return analysis
+
+
+class _Next:
+    """The next pod on its way through the plugins."""
+
+    def __init__(
+        self, subject: Subject, ask: Ask, scene: PluginLookups, raw: Raw, added: frozenset[str] = frozenset()
+    ) -> None:
+        self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
+        sent = creation(raw, self.space)
+        self.request = sent.of(chain.named(settled(raw, ask.server), self.space))
+        self.unseen: list[Unseen] = []
+        withheld = withheld_of(subject, added)
+        validating, gaps = computable(scene.world.validating, self.request, scene, withheld)
+        mutating, others = computable(scene.world.mutating, self.request, scene, withheld)
+        world = structs.replace(scene.world, validating=validating, mutating=mutating, added=added)
+        self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
+        self.world: PolicyObjects = world
+        bounded = added and not standard_of(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
+        self.assumed = (*scene.assumed(self.request), *((_ADDED,) if bounded else ()))
+
+    def of(self, analysis: Analysis) -> Analysis:
+        if any(self._mutates()):
+            outcomes = tuple(self._computed(analysis))
+        else:
+            outcomes = tuple(item for outcome in analysis.outcomes for item in self._reviewed(outcome, analysis))
+        enforced = any(
+            finding.rule == "pod-security/violated" for outcome in outcomes for finding in _findings(outcome)
+        )
+        return structs.replace(
+            analysis,
+            outcomes=outcomes,
+            assumed=(*analysis.assumed, *self.assumed, *((_EXEMPT,) if enforced else ())),
+            unseen=(*analysis.unseen, *dict.fromkeys(self.unseen)),
+        )
+
+    def _mutates(self) -> Iterator[bool]:
+        for bound in self.world.mutating:
+            constraints = bound.policy.spec.get("matchConstraints")
+            yield matched(constraints, self.request, self.world.namespace) is not None
+
+    def _computed(self, analysis: Analysis) -> Iterator[Outcome]:
+        """All of it anew, with what policies change."""
+        for answer in chain.create(self.raw, self.space, analysis.known.policies, self.server, self.world):
+            self._unknown(answer.unknown)
+            outcome = answer.outcome
+            yield outcome if outcome.draft is not None else _drawn(outcome, analysis.outcomes[0])
+
+    def _reviewed(self, outcome: Outcome, analysis: Analysis) -> Iterator[Outcome]:
+        """The outcome, or what refuses the pod before a quota does."""
+        early = namespaces.refusal(self.request, self.world.namespace) if outcome.code != 422 else None
+        refusal = early or service_account.admit(self.request, self.world.accounts)[1]
+        if refusal is not None:
+            yield instead(outcome, refusal)
+            return
+        if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
+            yield outcome
+            return
+        run = chain.Chain(self.request, analysis.known.policies, self.server, self.world)
+        reviews = list(run.review(self.request.of(chain.prepared(self.request, outcome.draft))))
+        self._unknown(gap for review in reviews for gap in review.unknown)
+        refusals = [refusal for review in reviews for refusal in review.refusals]
+        if refusals:
+            yield from (instead(outcome, refusal, warned=True) for refusal in refusals)
+            return
+        yield _warned(outcome, reviews)
+
+    def _unknown(self, gaps: Iterable[str]) -> None:
+        for gap in gaps:
+            self.unseen += gaps_of([gap], _MUTATING if gap.startswith(_MUTATING) else _VALIDATING)
+
+
+def _findings(outcome: Outcome) -> tuple[Finding, ...]:
+    return outcome.refusal.findings if outcome.refusal is not None else ()
+
+
+def _by_quota(outcome: Outcome) -> bool:
+    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith(("quota/", "capsule/rule-"))
+
+
+def _drawn(outcome: Outcome, like: Outcome) -> Outcome:
+    """A refusal before anything was computed, with the figures that the pod had without policies."""
+    return structs.replace(outcome, draft=like.draft, journal=outcome.journal or like.journal)
+
+
+def _warned(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
+    told = {text for review in reviews for text in review.warnings}
+    return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *told}))) if told else outcome
+
+
+def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """What policies say of the workload of a file itself, which is sent before any pod is made of it."""
+    raw, ref = subject.raw, subject.ref
+    scene = scene_of(store, ref.namespace, ask.server) if raw is not None and ref.kind != "Pod" else None
+    if scene is None or raw is None or undecodable(raw) is not None:
+        return analysis
+    try:
+        request = _sent(store, subject, raw, ask)
+    except (Unparsable, msgspec.ValidationError):
+        return analysis
+    validating, gaps = computable(scene.world.validating, request, scene)
+    world = structs.replace(scene.world, validating=validating)
+    reviews = list(chain.Chain(request, analysis.known.policies, ask.server, world).review(request))
+    unseen = [*gaps_of(gaps, _VALIDATING), *gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING)]
+    changing = [
+        f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
+        for bound in scene.world.mutating
+        if matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None
+    ]
+    unseen += gaps_of(changing, _MUTATING)
+    analysis = structs.replace(analysis, unseen=(*analysis.unseen, *unseen))
+    refusals = [refusal for review in reviews for refusal in review.refusals]
+    if not refusals:
+        return structs.replace(analysis, outcomes=tuple(_warned(outcome, reviews) for outcome in analysis.outcomes))
+    outcomes = tuple(instead(pod, refusal) for refusal in refusals for pod in analysis.outcomes)
+    return structs.replace(analysis, outcomes=outcomes, then=(*analysis.outcomes, *analysis.then))
+
+
+def _sent(store: Store, subject: Subject, raw: Raw, ask: Ask) -> Request:
+    request = creation(raw, subject.ref.namespace)
+    whole = chain.named(settled(raw, ask.server), subject.ref.namespace)
+    if store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None:
+        return structs.replace(request, operation="UPDATE", object=whole, old=whole)
+    return request.of(whole)

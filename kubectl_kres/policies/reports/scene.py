@@ -1,0 +1,196 @@
+"""What else decides about pods of a namespace, out of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import NEWEST, parse
+from kubectl_kres.model.pod import unread_fields
+from kubectl_kres.model.raw import on_wire
+from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
+from kubectl_kres.policies.rules.matching import matched
+from kubectl_kres.policies.rules.newer import answerable
+from kubectl_kres.policies.rules.parameters import Look, finder
+from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.policy import Bound
+from kubectl_kres.policies.rules.request import Request
+from kubectl_kres.policies.rules.webhooks import asked
+from kubectl_kres.policies.rules.world import PolicyObjects, world_of
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.parameters import parameters
+from kubectl_kres.store.store import Store
+
+Raw = Mapping[str, Any]
+#: Cost of an expression after which it is not computed: some fifty milliseconds.
+MOST = 30_000
+_KINDS = (*sorted(DECIDING), "Namespace", "ServiceAccount")
+_NEWEST_KNOWN = NEWEST[1]
+#: By whether a policy has mutations.
+_KIND_OF = {False: "ValidatingAdmissionPolicy", True: "MutatingAdmissionPolicy"}
+
+
+class PluginLookups(Struct, frozen=True):
+    """What plugins look up, and the webhooks by name, with whether they may change the object.
+
+    ``newer``: the server is newer than the rules that are known.
+    """
+
+    world: PolicyObjects
+    webhooks: tuple[tuple[str, bool, tuple[Raw, ...]], ...] = ()
+    newer: bool = False
+    server: Server = Server()
+
+    def assumed(self, request: Request) -> Iterator[Assume]:
+        """The webhooks that are asked about the request."""
+        for name, mutating, hooks in self.webhooks:
+            asked_configuration = asked(name, hooks, request, self.given, mutating=mutating)
+            if asked_configuration is not None:
+                yield Assume("spec", "webhook/not-computed", asked_configuration.text)
+
+    @property
+    def given(self) -> Any:
+        from kubectl_kres.policies.rules.policy import Given
+
+        return Given(self.world.namespace, self.world.params, self.server, MOST)
+
+
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, PluginLookups | None]]] = (
+    WeakKeyDictionary()
+)
+
+
+def scene_of(store: Store, namespace: str, server: Server) -> PluginLookups | None:
+    """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
+    result = _found.setdefault(store, {})
+    deciding = (kind for system in systems() for kind in system.policy_kinds)
+    revision = (*store.revision(*_KINDS, *deciding), store.origin.version)
+    last = result.get(namespace)
+    if last is None or last[:2] != (revision, server):
+        last = result[namespace] = (revision, server, _scene(store, namespace, server))
+    return last[2]
+
+
+def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None:
+    space = store.get("Namespace", namespace)
+    raw: dict[str, Any] = {"metadata": {"name": namespace}, "status": {"phase": "Active"}}
+    if space is not None:
+        raw = on_wire(structs.replace(space, metadata=structs.replace(space.metadata, managed_fields=None)))
+        raw["metadata"].setdefault("name", namespace)
+    raw["apiVersion"], raw["kind"] = "v1", "Namespace"
+    standard = standard_of((raw.get("metadata") or {}).get("labels"))
+    world = world_of(
+        raw,
+        _accounts(store, namespace),
+        (_all(store, "ValidatingAdmissionPolicy"), _all(store, "ValidatingAdmissionPolicyBinding")),
+        (_all(store, "MutatingAdmissionPolicy"), _all(store, "MutatingAdmissionPolicyBinding")),
+        params=finder(_looking(store)),
+        most=MOST,
+        version=(1, min(server.version[1], _NEWEST_KNOWN)),
+    )
+    computed = frozenset(name for system in systems() for name in system.computed_webhooks(store, namespace))
+    webhooks = tuple(
+        (
+            item.metadata.name,
+            kind == WEBHOOKS[0],
+            tuple(on_wire(hook) for hook in item.webhooks or () if hook.name not in computed),
+        )
+        for kind in WEBHOOKS
+        for item in store.all(kind)
+    )
+    silent = standard.privileged and not standard.faults
+    terminating = space is not None and bool(space.metadata.deletion_timestamp or space.status.phase == "Terminating")
+    if silent and not (webhooks or world.validating or world.mutating or world.accounts is not None or terminating):
+        return None
+    version = parse(store.origin.version)
+    return PluginLookups(world, webhooks, version is not None and version > NEWEST, server)
+
+
+def _all(store: Store, kind: str) -> list[Raw]:
+    return [{"metadata": {"name": item.metadata.name}, "spec": item.spec} for item in store.all(kind)]
+
+
+class _Accounts(dict[str, Raw]):
+    """Those that were looked for; what was not looked for is taken to exist."""
+
+    def __init__(self, mapping: Mapping[str, Raw], missing: Iterable[str]) -> None:
+        super().__init__(mapping)
+        self._missing = frozenset(missing)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return default if name in self._missing else super().get(name, {"metadata": {"name": name}})
+
+
+def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
+    service_account = {
+        service_account.metadata.name: on_wire(service_account)
+        for service_account in store.all("ServiceAccount", namespace)
+    }
+    missing = [
+        need.name
+        for need, coverage in store.needs().items()
+        if need.kind == "ServiceAccount"
+        and need.namespace == namespace
+        and need.name
+        and coverage.known
+        and need.name not in service_account
+    ]
+    if store.covered(Need("ServiceAccount", namespace)).known:
+        return {"default": {"metadata": {"name": "default"}}, **service_account}
+    return _Accounts(service_account, missing) if service_account or missing else None
+
+
+def _looking(store: Store) -> Look:
+    """Looks into the store as it is then; a scene must not keep its store alive, under which it is kept itself."""
+    kept = ref(store)
+
+    def look(version: str, kind: str, namespace: str, reference: Raw | None) -> tuple[Sequence[Raw], str]:
+        store = kept()
+        return parameters(store, version, kind, namespace, reference) if store is not None else ((), "unread")
+
+    return look
+
+
+def withheld_of(subject: Subject, added: frozenset[str]) -> frozenset[str]:
+    """The fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
+    return unread_fields(whole=subject.raw is not None, added=bool(added))
+
+
+def computable(
+    bound: Sequence[Bound], request: Request, scene: PluginLookups, withheld: frozenset[str] = frozenset()
+) -> tuple[tuple[Bound, ...], list[str]]:
+    """The policies that can be computed, and what is said of the others that match. ``withheld``: what was not read."""
+    kept, gaps = [], []
+    for item in bound:
+        left, reasons = answerable(item, withheld)
+        if left is not None and scene.newer:
+            fault = _fault(left)
+            left, reasons = (None, [fault]) if fault else (left, reasons)
+        if left is not None:
+            kept.append(left)
+        if reasons and matched(item.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
+            gaps += [f"{item.policy.name} is not computed: {reason}" for reason in reasons]
+    return tuple(kept), gaps
+
+
+def _fault(bound: Bound) -> str:
+    """What does not compile here of a policy that a newer server took; empty: nothing."""
+    from kubectl_kres.policies.rules.creation import errors_of
+
+    errors = errors_of({**bound.policy.raw, "kind": _KIND_OF["mutations" in bound.policy.spec]}, _NEWEST_KNOWN + 1)
+    return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""
+
+
+def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
+    """What was not computed, as what was not read: the verdict may be another one."""
+    for text in texts:
+        name, _, why = text.removeprefix(f"{kind} ").partition(" is not computed: ")
+        yield Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)

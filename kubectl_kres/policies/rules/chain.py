@@ -1,0 +1,395 @@
+"""The server's plugins around one request, in their order: every answer that it can get.
+
+Mutating: namespace, LimitRange defaults, service account, priority, tolerations, overhead, policies; once more from the
+start where a policy changed something. Then the object's own validation, LimitRange bounds, Pod Security, validating
+policies, quota. Source: apiserver endpoints/handlers, kubernetes pkg/kubeapiserver/options/plugins.go.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, permutations
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import CHANGES
+from kubectl_kres.admission.decoding.gated_fields import without_gated
+from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod.defaulting import default_pod
+from kubectl_kres.admission.request.create import create as create_object
+from kubectl_kres.admission.request.new_pod import Policies, admit, orders
+from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
+from kubectl_kres.admission.structure.metadata_structure import owner_notices
+from kubectl_kres.admission.structure.pod_warnings import pod_notices
+from kubectl_kres.admission.structure.template_structure import pod_errors
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.policies.rules import built_in, namespaces, security_fields, service_account
+from kubectl_kres.policies.rules.objects import defaulted
+from kubectl_kres.policies.rules.pod_security import levels
+from kubectl_kres.policies.rules.policy import Bound, Given
+from kubectl_kres.policies.rules.received import received
+from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review
+from kubectl_kres.policies.rules.request import creation as creation_of
+from kubectl_kres.policies.rules.resources import settled, with_draft
+from kubectl_kres.policies.rules.world import PolicyAnswer, PolicyObjects
+from kubectl_kres.provenance.journal import Entry
+
+if TYPE_CHECKING:
+    from kubectl_kres.policies.rules.mutating import Mutation, MutationRun
+
+Raw = Mapping[str, Any]
+#: Orders of mutating policies that are tried.
+MOST_ORDERS = 24
+BAD_REQUEST = 400
+#: What is written of a pod with scheduling gates when it is created.
+_GATED: Raw = {
+    "type": "PodScheduled", "status": "False", "lastProbeTime": None, "lastTransitionTime": "1970-01-01T00:00:00Z",
+    "reason": "SchedulingGated", "message": "Scheduling is blocked due to non-empty scheduling gates",
+}  # fmt: skip
+
+
+class Chain:
+    def __init__(self, request: Request, policies: Policies, server: Server, world: PolicyObjects) -> None:
+        self.request, self.policies, self.server, self.world = request, policies, server, world
+        self.given = Given(world.namespace, world.params, server, world.most)
+        #: At which mutations the server drops the connection, in the order of policies that is tried.
+        self.dropped: list[Finding] = []
+
+    def refused(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> PolicyAnswer:
+        outcome = Outcome(allowed=False, code=refusal.code, refusal=refusal, warnings=tuple(sorted(set(warnings))))
+        return PolicyAnswer(outcome, **more)
+
+    def review(self, request: Request, *, only_pod: bool = False) -> Iterator[Review]:
+        """What the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod Security."""
+        refusal = service_account.review(request, self.world.accounts)
+        if refusal is not None:
+            yield Review((refusal,))
+            return
+        minor = self.server.version[1]
+        if not self.server.behaves("pod-security/sysctls"):
+            minor = min(minor, CHANGES["pod-security/sysctls"].minor - 1)
+        review = (
+            levels.review_namespace(request, self.world.pods, minor)
+            if request.kind == "Namespace"
+            else levels.review(_without(request, self.world.added), self.world.namespace or {}, minor)
+        )
+        yield review
+        if self.world.validating and not review.refusals and not only_pod and request.kind not in POLICY_KINDS:
+            from kubectl_kres.policies.rules import validating  # noqa: PLC0415, only policies load the engine
+
+            yield validating.review(request, self.world.validating, self.given)
+
+    def judged(
+        self,
+        request: Request,
+        admitted: Callable[[Policies], Sequence[Outcome]],
+        steps: tuple[Mutation, ...] = (),
+        unknown: tuple[str, ...] = (),
+    ) -> Iterator[PolicyAnswer]:
+        """The object's own checks, then the plugins, then the quota."""
+        without_quota = structs.replace(self.policies, quotas=())
+        for outcome in admitted(without_quota):
+            late = _late(outcome)
+            if not outcome.allowed and not late:
+                yield PolicyAnswer(outcome, request.object, {}, unknown, steps)
+                continue
+            seen = request.of(prepared(request, outcome.draft))
+            reviews = list(self.review(seen, only_pod=late))
+            audit = {key: text for review in reviews for key, text in review.audit.items()}
+            gaps = (*unknown, *(gap for review in reviews for gap in review.unknown))
+            warnings = [*outcome.warnings, *(text for review in reviews for text in review.warnings)]
+            refusals = [refusal for review in reviews for refusal in review.refusals]
+            for refusal in refusals:
+                yield self.refused(refusal, warnings, whole=seen.object, audit=audit, unknown=gaps, steps=steps)
+            if refusals:
+                continue
+            if late:
+                yield PolicyAnswer(outcome, seen.object, audit, gaps, steps)
+                continue
+            for last in admitted(self.policies):
+                if last.allowed or last.refusal is not None:
+                    told = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
+                    yield PolicyAnswer(told, _stored(seen, last), audit, gaps, steps)
+
+
+def _without(request: Request, names: frozenset[str]) -> Request:
+    """The request without some of its pod's containers."""
+    if not names or request.object is None:
+        return request
+    spec = request.object.get("spec") or {}
+    lists = {
+        key: [container for container in spec[key] if container.get("name") not in names]
+        for key in ("containers", "initContainers")
+        if spec.get(key)
+    }
+    return request.of({**request.object, "spec": {**spec, **lists}})
+
+
+def _late(outcome: Outcome) -> bool:
+    """Whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
+    refusal = outcome.refusal
+    return refusal is not None and any(
+        finding.rule == "runtime-class/overhead-unexplained" for finding in refusal.findings
+    )
+
+
+def _stored(request: Request, outcome: Outcome) -> Raw | None:
+    whole = request.object
+    if whole is None or request.kind != "Pod" or outcome.draft is None or not outcome.allowed:
+        return whole
+    return with_draft(whole, outcome.draft)
+
+
+def prepared(request: Request, draft: Draft | None) -> Raw | None:
+    """What storage makes of a new pod before the validating plugins see it."""
+    whole = request.object
+    if whole is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
+        return whole
+    pod = with_draft(whole, draft)
+    pod["metadata"] = {**pod["metadata"], "generation": 1}
+    brought = "" if draft.server.behaves("qos/not-brought") else (pod.get("status") or {}).get("qosClass")
+    qos_class = brought or qos.class_of(draft)
+    pod["status"] = {"phase": "Pending", "qosClass": qos_class}
+    if (pod.get("spec") or {}).get("schedulingGates"):
+        pod["status"]["conditions"] = [dict(_GATED)]
+    return pod
+
+
+def create(
+    raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
+) -> tuple[PolicyAnswer, ...]:
+    """Every answer to a CREATE of the object as sent."""
+    told = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
+    answers = _created_of(raw, namespace, policies, server, world)
+    return tuple(_with_warnings(answer, told) if answer.outcome.code != BAD_REQUEST else answer for answer in answers)
+
+
+def _with_warnings(answer: PolicyAnswer, told: set[str]) -> PolicyAnswer:
+    """With what was said when the object was decoded, whatever came of it."""
+    if told <= set(answer.outcome.warnings):
+        return answer
+    warnings = tuple(sorted({*answer.outcome.warnings, *told}))
+    return structs.replace(answer, outcome=structs.replace(answer.outcome, warnings=warnings))
+
+
+def _created_of(
+    raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
+) -> tuple[PolicyAnswer, ...]:
+    request = creation_of(raw, namespace, world.user)
+    chain = Chain(request, policies, server, world)
+    undecoded = undecodable(raw)
+    if undecoded is not None:
+        return (PolicyAnswer(undecoded),)
+    refusal = namespaces.refusal(request, world.namespace)
+    if refusal is not None:
+        return (chain.refused(refusal),)
+    try:
+        whole = named(settled(raw, server), namespace)
+    except Unparsable:
+        return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
+    request = request.of(whole)
+    if request.kind in POLICY_KINDS:
+        from kubectl_kres.policies.rules import creation  # noqa: PLC0415
+
+        errors = creation.errors_of(raw, server.version[1], server)
+        outcome = not_valid(request.kind, request.name, errors, server) if errors else Outcome(allowed=True, code=201)
+        refused_kind = f"{request.kind}.{request.group}"
+        if errors and outcome.refusal is not None:
+            message = outcome.refusal.message.replace(request.kind, refused_kind, 1)
+            outcome = structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=message))
+        return (PolicyAnswer(outcome, whole),)
+    policy_answers: list[PolicyAnswer] = []
+    for entries, mutated in _mutations(chain, request, raw):
+        if isinstance(mutated, PolicyAnswer):
+            answers: Iterable[PolicyAnswer] = (mutated,)
+        else:
+            new, steps, unknown = mutated
+            answers = _created(chain, request, raw, new, steps, unknown, entries)
+        policy_answers.extend(unanswered(answers, chain.dropped))
+    return distinct(policy_answers)
+
+
+_Mutated = tuple[dict[str, Any], "tuple[Mutation, ...]", tuple[str, ...]]
+
+
+def _created(
+    chain: Chain,
+    request: Request,
+    raw: Raw,
+    new: Raw,
+    steps: tuple[Mutation, ...],
+    unknown: tuple[str, ...],
+    entries: tuple[Entry, ...],
+) -> Iterator[PolicyAnswer]:
+    mismatch = namespaces.refusal(request.of(new), chain.world.namespace)
+    if mismatch is not None:
+        yield chain.refused(mismatch, steps=steps, unknown=unknown)
+        return
+    pod = request.kind == "Pod"
+
+    synced = copy.deepcopy(dict(new))
+    if pod:
+        known = without_gated(synced, chain.server)
+        synced = synced if known is synced else received(known)
+    told = security_fields.synced(synced) if pod else []
+
+    def admitted(policies: Policies) -> Sequence[Outcome]:
+        if not pod:
+            return create_object(new if steps else raw, policies, chain.server)
+        policies = structs.replace(policies, limits=tuple(_bounds_only(limit) for limit in policies.limits))
+        # Both look at security fields: what they agree on is said once.
+        faults = (*security_fields.errors(synced), *pod_errors(synced, chain.server))
+        outcomes = admit(
+            decoded(synced, Pod),
+            policies,
+            chain.server,
+            decoded=told,
+            warnings=tuple(pod_notices(synced)),
+            faults=tuple({str(fault): fault for fault in faults}.values()),
+        )
+        return [structs.replace(outcome, journal=(*entries, *outcome.journal)) for outcome in outcomes]
+
+    new = synced
+
+    yield from chain.judged(request.of(new), admitted, steps, unknown)
+
+
+def _bounds_only(limits: Limits) -> Limits:
+    """The LimitRange without its defaults, which have been set already."""
+    items = []
+    for item in limits.items:
+        bare = copy.copy(item)
+        bare.default, bare.default_request = {}, {}
+        items.append(bare)
+    return Limits(limits.source, tuple(items))
+
+
+def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The metadata that the server fills in before any plugin sees the object."""
+    metadata = {**(whole.get("metadata") or {})}
+    if str(whole.get("kind", "")) not in namespaces.CLUSTER_WIDE:
+        metadata["namespace"] = metadata.get("namespace") or namespace
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = f"{metadata['generateName']}xxxxx"
+    metadata.pop("uid", None)
+    metadata["creationTimestamp"] = "1970-01-01T00:00:00Z"
+    whole["metadata"] = metadata
+    return whole
+
+
+def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | PolicyAnswer]]:
+    """The object after the mutating plugins, once for every order of LimitRanges and of policies."""
+    if request.kind != "Pod":
+        for session in sessions(chain):
+            yield (), once(chain, request, session)
+        return
+    limits = [limit for limit in chain.policies.limits if _has_defaults(limit)]
+    if "LimitRanger" in chain.server.disabled_plugins:
+        limits = []
+    for order in orders(limits):
+        for session in sessions(chain):
+            entries = list(_defaulted(raw, chain.server))
+            mutated = _pod(chain, request, order, session, entries)
+            yield tuple(entries), mutated
+
+
+def _defaulted(raw: Raw, server: Server) -> list[Entry]:
+    """What defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
+    steps: list[Entry] = []
+    draft = draft_pod(decoded(defaulted(raw), Pod), server, steps)
+    default_pod(draft, ObjectRef("Pod", ""), steps)
+    return steps
+
+
+def _has_defaults(limits: Limits) -> bool:
+    return any(item.type == "Container" and (item.default or item.default_request) for item in limits.items)
+
+
+def sessions(chain: Chain) -> Iterator[MutationRun]:
+    """One for each order of policies and of their bindings."""
+    from kubectl_kres.policies.rules.mutating import MutationRun  # noqa: PLC0415
+
+    single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
+    for order in islice(permutations(single), MOST_ORDERS):
+        run = MutationRun(order, chain.given, chain.server)
+        chain.dropped = run.dropped
+        yield run
+
+
+def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
+    whole = dict(request.object or {})
+    unknown: tuple[str, ...] = ()
+    try:
+        mutated, refusal = session.run(request.of(whole))
+        if refusal is None and session.again:
+            mutated, refusal = session.run(request.of(mutated), reinvoked=True)
+    except NotComputed as gap:
+        mutated, refusal, unknown = whole, None, _gap(chain, gap)
+    if refusal is not None:
+        return chain.refused(refusal, steps=tuple(session.steps))
+    return dict(mutated), tuple(session.steps), unknown
+
+
+def _gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
+    names = ", ".join(sorted({bound.policy.name for bound in chain.world.mutating}))
+    return (f"MutatingAdmissionPolicy {names} is not computed: {gap}",)
+
+
+def unanswered(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) -> Iterator[PolicyAnswer]:
+    """The answers; where the server drops the connection none of them, but what else would refuse is kept."""
+    if not dropped:
+        yield from answers
+        return
+    for answer in answers:
+        refusal = answer.outcome.refusal
+        findings = (*dropped, *(refusal.findings if refusal is not None else ()))
+        message = "; then ".join((dropped[0].text, *((refusal.message,) if refusal is not None else ())))
+        outcome = structs.replace(
+            answer.outcome, allowed=False, code=0, refusal=Refusal(0, "NoAnswer", message, findings), object=None,
+            charges=(),
+        )  # fmt: skip
+        yield structs.replace(answer, outcome=outcome, whole=None, audit={}, no_answer=True)
+
+
+def _pod(
+    chain: Chain, request: Request, order: Sequence[Limits], session: MutationRun, entries: list[Entry]
+) -> _Mutated | PolicyAnswer:
+    """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
+    whole: dict[str, Any] = dict(request.object or {})
+    unknown: tuple[str, ...] = ()
+    for reinvoked in (False, True):
+        accounts, done = chain.world.accounts, len(session.steps)
+        pod, refusal = built_in.admitted(request.of(whole), order, chain.policies, accounts, chain.server, entries)
+        if refusal is not None:
+            return chain.refused(refusal, steps=tuple(session.steps))
+        try:
+            mutated, refusal = session.run(request.of(pod), reinvoked=reinvoked)
+        except NotComputed as gap:
+            return pod, tuple(session.steps), _gap(chain, gap)
+        if refusal is not None:
+            return chain.refused(refusal, steps=tuple(session.steps))
+        whole = dict(mutated)
+        entries.extend(entry for step in session.steps[done:] for entry in step.told(chain.server))
+        if not session.again:
+            break
+    return whole, tuple(session.steps), unknown
+
+
+def distinct(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
+    """Answers that differ in what is said or stored."""
+    policy_answers: dict[str, PolicyAnswer] = {}
+    for answer in answers:
+        outcome = answer.outcome
+        key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))
+        policy_answers.setdefault(key, answer)
+    return tuple(policy_answers.values())

@@ -1,0 +1,103 @@
+"""Every answer to a request about an object that exists: an update, of a part of it, or its deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.update import update
+from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.policies.rules import built_in, namespaces
+from kubectl_kres.policies.rules.chain import Chain, distinct, named, once, sessions, unanswered
+from kubectl_kres.policies.rules.request import SCALE, Request
+from kubectl_kres.policies.rules.resources import settled
+from kubectl_kres.policies.rules.world import PolicyAnswer, PolicyObjects
+
+Raw = Mapping[str, Any]
+#: What a Scale has of the metadata of what it scales.
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_SUBRESOURCES = {"RESIZE": "resize", "STATUS": "status", "EPHEMERAL": "ephemeralcontainers", "SCALE": "scale"}
+
+
+def change(
+    operation: str, old: Raw, new: Raw | None, namespace: str, policies: Policies, server: Server, world: PolicyObjects
+) -> tuple[PolicyAnswer, ...]:
+    """Every answer to an update of an object that exists, of a part of it, or to its deletion.
+
+    operation: UPDATE, RESIZE, STATUS, EPHEMERAL, SCALE or DELETE. ``new`` is the whole object after it.
+    """
+    source = new if new is not None else old
+    verb = "DELETE" if operation == "DELETE" else "UPDATE"
+    name = str((source.get("metadata") or {}).get("name", ""))
+    kind, version = str(source.get("kind", "")), str(source.get("apiVersion", "v1"))
+    before = named(settled(old, server), namespace)
+    after = None if new is None or verb == "DELETE" else named(settled(new, server), namespace)
+    sub = _SUBRESOURCES.get(operation, "")
+    request = Request(verb, kind, version, name, namespace, after, before, sub, world.user)
+    chain = Chain(request, policies, server, world)
+    refusal = namespaces.refusal(request, world.namespace)
+    if refusal is not None:
+        return (chain.refused(refusal),)
+    if operation == "SCALE":
+        return tuple(_scaled(chain, request))
+    policy_answers: list[PolicyAnswer] = []
+    for session in sessions(chain):
+        mutated = once(chain, request, session)
+        if isinstance(mutated, PolicyAnswer):
+            policy_answers.extend(unanswered((mutated,), session.dropped))
+            continue
+        whole, steps, unknown = mutated
+        stored = built_in.kept(operation, before, whole)
+        admitted = _updates(operation, before, stored, chain)
+        judged = chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
+        policy_answers.extend(unanswered(judged, session.dropped))
+    return distinct(policy_answers)
+
+
+def _scaled(chain: Chain, request: Request) -> Iterator[PolicyAnswer]:
+    """Policies see the Scale of both; what mutating ones would do to it is not computed.
+
+    Source: registry/apps/deployment/storage ScaleREST.
+    """
+    seen = structs.replace(request, object=_scale_of(request.object), old=_scale_of(request.old))
+    reviews = [*chain.review(seen)]
+    warnings = tuple(sorted({text for review in reviews for text in review.warnings}))
+    audit = {key: text for review in reviews for key, text in review.audit.items()}
+    unknown = tuple(gap for review in reviews for gap in review.unknown)
+    refusals = [refusal for review in reviews for refusal in review.refusals]
+    for refusal in refusals:
+        yield chain.refused(refusal, warnings, audit=audit, unknown=unknown)
+    if not refusals:
+        yield PolicyAnswer(Outcome(allowed=True, code=200, warnings=warnings), request.object, audit, unknown)
+
+
+def _scale_of(whole: Raw | None) -> Raw | None:
+    if whole is None:
+        return None
+    metadata, spec, status = (whole.get(key) or {} for key in ("metadata", "spec", "status"))
+    kept = {key: metadata[key] for key in _KEPT if metadata.get(key)}
+    replicas = spec.get("replicas", 1)
+    return {
+        "apiVersion": "autoscaling/v1", "kind": SCALE, "metadata": kept,
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": {"replicas": status.get("replicas", 0)},
+    }  # fmt: skip
+
+
+def _updates(operation: str, old: Raw, new: Raw, chain: Chain) -> Callable[[Policies], Sequence[Outcome]]:
+    def admitted(policies: Policies) -> Sequence[Outcome]:
+        plain = (Outcome(allowed=True, code=200),)
+        if operation == "RESIZE":
+            return resize(decoded(old, Pod), decoded(new, Pod), policies, chain.server)
+        if operation == "UPDATE" and new.get("kind") == "Pod":
+            return update(old, new, policies, chain.server)
+        return plain
+
+    return admitted

@@ -1,0 +1,321 @@
+"""Expressions of admission policies: what they may name, what their names hold, and the budget that they share.
+
+The only room of this package that compiles CEL. Source: apiserver admission/plugin/cel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.policies.cel.base.errors import CompileError, CostExceeded, EvalError, InstantiationError, NotComputed
+from kubectl_kres.policies.cel.base.state import PER_CALL, PER_POLICY
+from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
+from kubectl_kres.policies.cel.evaluation.environment import Environment
+from kubectl_kres.policies.cel.evaluation.evaluate import CompiledExpression, compile_expression
+from kubectl_kres.policies.cel.libraries.kubernetes import authorizer_of, request_check_of
+from kubectl_kres.policies.rules.request import SCALE, Request
+
+Raw = Mapping[str, Any]
+OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
+_CONDITIONS_BUDGET = PER_POLICY // 4
+
+_KIND = {"group": "string", "version": "string", "kind": "string"}
+_RESOURCE = {"group": "string", "version": "string", "resource": "string"}
+_STRUCTS: Mapping[str, Mapping[str, str]] = {
+    "kubernetes.GroupVersionKind": _KIND,
+    "kubernetes.GroupVersionResource": _RESOURCE,
+    "kubernetes.UserInfo": {
+        "username": "string", "uid": "string", "groups": "list(string)", "extra": "map(string, list(string))",
+    },
+    "kubernetes.AdmissionRequest": {
+        "kind": "kubernetes.GroupVersionKind", "resource": "kubernetes.GroupVersionResource", "subResource": "string",
+        "requestKind": "kubernetes.GroupVersionKind", "requestResource": "kubernetes.GroupVersionResource",
+        "requestSubResource": "string", "name": "string", "namespace": "string", "operation": "string",
+        "userInfo": "kubernetes.UserInfo", "dryRun": "bool", "options": "dyn",
+    },
+    "kubernetes.NamespaceSpec": {"finalizers": "list(string)"},
+    "kubernetes.NamespaceCondition": {
+        "status": "string", "type": "string", "lastTransitionTime": "timestamp", "message": "string",
+        "reason": "string",
+    },
+    "kubernetes.NamespaceStatus": {"conditions": "list(kubernetes.NamespaceCondition)", "phase": "string"},
+    "kubernetes.NamespaceMetadata": {
+        "name": "string", "generateName": "string", "namespace": "string", "labels": "map(string, string)",
+        "annotations": "map(string, string)", "UID": "string", "creationTimestamp": "timestamp",
+        "deletionGracePeriodSeconds": "int", "deletionTimestamp": "timestamp", "generation": "int",
+        "resourceVersion": "string", "finalizers": "list(string)",
+    },
+    "kubernetes.Namespace": {
+        "metadata": "kubernetes.NamespaceMetadata", "spec": "kubernetes.NamespaceSpec",
+        "status": "kubernetes.NamespaceStatus",
+    },
+}  # fmt: skip
+_PARSED = {name: {field: parse_type(kind) for field, kind in fields.items()} for name, fields in _STRUCTS.items()}
+_AUTHORIZER = {
+    "authorizer": parse_type("kubernetes.authorization.Authorizer"),
+    "authorizer.requestResource": parse_type("kubernetes.authorization.ResourceCheck"),
+}
+
+
+class Accepts(Struct, frozen=True):
+    """What the expressions of one place may use, and which types they may have."""
+
+    params: bool
+    authorizer: bool = True
+    patch: bool = False
+    variables: bool = True
+
+
+@lru_cache(maxsize=64)
+def environment(accepts: Accepts, version: tuple[int, int]) -> Environment:
+    """The names that an expression may use."""
+    variables = {
+        "object": DYN, "oldObject": DYN, "request": parse_type("kubernetes.AdmissionRequest"),
+        "namespaceObject": parse_type("kubernetes.Namespace"),
+    }  # fmt: skip
+    structs: dict[str, Mapping[str, Type]] = dict(_PARSED)
+    if accepts.params:
+        variables["params"] = DYN
+    if accepts.authorizer:
+        variables |= _AUTHORIZER
+    if accepts.variables:
+        variables["variables"] = parse_type("kubernetes.variables")
+        structs["kubernetes.variables"] = {}
+    return Environment(variables, structs, version, patch=accepts.patch)
+
+
+class Expression:
+    """One expression: its text, and the program or why there is none.
+
+    internal: the server calls what is wrong with it an internal error.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        accepts: Accepts,
+        version: tuple[int, int],
+        wanted: Sequence[Type],
+        fields: Mapping[str, Type] | None = None,
+    ) -> None:
+        self.text = text
+        self.program: CompiledExpression | None = None
+        self.fault = self.unknown = ""
+        self.internal = False
+        self.kind: Type | None = None
+        where = environment(accepts, version)
+        if fields:
+            where = where.with_variables(fields)
+        try:
+            program = _compiled(text, where) if not fields else compile_expression(text, where)
+        except CompileError as error:
+            self.fault = f"compilation failed: {error}"
+            return
+        except InstantiationError as error:
+            self.fault, self.internal = f"program instantiation failed: {error}", True
+            return
+        except NotComputed as error:
+            self.unknown = str(error)
+            return
+        if wanted and program.kind not in wanted:
+            names = [_printed(kind) for kind in wanted]
+            expected = names[0] if len(names) == 1 else f"one of [{' '.join(names)}]"
+            self.fault = f"must evaluate to {expected} but got {_printed(program.kind)}"
+            return
+        self.program, self.kind = program, program.kind
+
+
+def _printed(kind: Type) -> str:
+    """As Go prints a type: by its run-time name."""
+    names = {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
+    if not kind.params:
+        return names.get(kind.name, kind.name)
+    return f"{kind.name}({', '.join(_printed(param) for param in kind.params)})"
+
+
+_CACHE: dict[tuple[str, int], CompiledExpression] = {}
+_MOST_CACHED = 2000
+
+
+def _compiled(text: str, where: Environment) -> CompiledExpression:
+    """Compiled once for all policies that hold the same text. Raises as ``compile_expression``."""
+    key = (text, id(where))
+    compiled_expression = _CACHE.get(key)
+    if compiled_expression is None:
+        if len(_CACHE) >= _MOST_CACHED:
+            _CACHE.clear()
+        compiled_expression = _CACHE[key] = compile_expression(text, where)
+    return compiled_expression
+
+
+BOOLEAN, TEXT, TEXT_OR_NULL = (BOOL,), (STRING,), (STRING, NULL)
+OBJECT, PATCHES = (parse_type("Object"),), (list_of(parse_type("JSONPatch")),)
+
+
+def declared(kind: Type | None) -> Type:
+    """The type that a variable is declared with: lists and maps keep theirs, other rich types are dynamic."""
+    if kind is None or kind.kind in ("struct", "opaque", "type", "error", "param"):
+        return DYN
+    if kind.kind in ("list", "map"):
+        return Type(kind.kind, kind.name, tuple(declared(param) for param in kind.params))
+    return kind
+
+
+class Variables:
+    """``variables`` of one evaluation: each is computed when it is first asked for."""
+
+    def __init__(self, expressions: Mapping[str, Expression], names: Mapping[str, Any], most: int) -> None:
+        self.expressions, self.names, self.most = expressions, names, most
+        self.values: dict[str, Any] = {}
+        self.cost = 0
+
+    def has_field(self, name: str) -> bool:
+        return name in self.expressions
+
+    def get_field(self, name: str) -> Any:
+        """Raises EvalError, NotComputed."""
+        if name not in self.values:
+            self.values[name] = self._computed(name)
+        value = self.values[name]
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    def _computed(self, name: str) -> Any:
+        expression = self.expressions.get(name)
+        if expression is None:
+            return EvalError(f"no such key: {name}")
+        if expression.unknown:
+            return NotComputed(expression.unknown)
+        if expression.program is None:
+            return EvalError(f'composited variable "{name}" fails to compile: {expression.fault}')
+        try:
+            value, cost = expression.program.evaluate({**self.names, "variables": self}, self.most)
+        except CostExceeded as error:
+            self.cost += PER_CALL
+            return EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
+        except EvalError as error:
+            return EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
+        self.cost += cost
+        return value
+
+
+class Unknowable:
+    """A value that is not known here: asking it for a field ends the evaluation."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def has_field(self, _name: str) -> bool:
+        raise NotComputed(self.what)
+
+    def get_field(self, _name: str) -> Any:
+        raise NotComputed(self.what)
+
+
+class Result(Struct, frozen=True):
+    """Of one expression: a value, or the error that the server would name."""
+
+    value: Any = None
+    error: str = ""
+
+
+class OutOfBudget(Exception):
+    """The expressions of one policy together cost more than the server allows."""
+
+
+class Evaluation:
+    """Expressions of one place evaluated one after the other. Raises NotComputed where something is not known."""
+
+    def __init__(
+        self,
+        names: Mapping[str, Any],
+        variables: Mapping[str, Expression],
+        *,
+        budget: int = PER_POLICY,
+        most: int = PER_CALL,
+    ) -> None:
+        self.variables = Variables(variables, names, most)
+        self.names = {**names, "variables": self.variables}
+        self.budget, self.most = budget, most
+
+    def run(self, expression: Expression) -> Result:
+        """Raises OutOfBudget, NotComputed."""
+        if expression.unknown:
+            raise NotComputed(expression.unknown)
+        if expression.program is None:
+            return Result(error=f"compilation error: {expression.fault}")
+        before = self.variables.cost
+        value, cost, error = None, 0, ""
+        try:
+            value, cost = expression.program.evaluate(self.names, self.most)
+        except CostExceeded as fault:
+            cost, error = PER_CALL, fault.message
+        except EvalError as fault:
+            error = fault.message
+        self.budget -= cost + self.variables.cost - before
+        if self.budget < 0:
+            raise OutOfBudget(OUT_OF_BUDGET)
+        return Result(error=f"expression '{expression.text}' resulted in error: {error}") if error else Result(value)
+
+
+def names_of(
+    request: Request, original: Request, namespace: Raw | None, params: Raw | None, *, has_params: bool
+) -> dict[str, Any]:
+    """What the names of an expression hold. ``original``: the request before it was matched in another version."""
+    groups = () if request.user is None else request.user.groups
+    # What few expressions ask for is made when one does.
+    names: dict[str, Any] = {
+        "object": request.object,
+        "oldObject": request.old,
+        "request": partial(_request, request, original),
+        "namespaceObject": None if namespace is None else partial(_namespace, namespace),
+        "authorizer": partial(authorizer_of, groups),
+        "authorizer.requestResource": partial(request_check_of, groups),
+    }
+    if has_params:
+        names["params"] = params
+    return names
+
+
+def _request(request: Request, original: Request) -> dict[str, Any]:
+    user = request.user
+    kinds = [{"group": asked.group, "version": asked.version, "kind": asked.kind} for asked in (request, original)]
+    if request.subresource == "scale":
+        kinds = [{"group": "autoscaling", "version": "v1", "kind": SCALE}] * 2
+    out: dict[str, Any] = {
+        "kind": kinds[0],
+        "resource": {"group": request.group, "version": request.version, "resource": request.resource},
+        "requestKind": kinds[1],
+        "requestResource": {"group": original.group, "version": original.version, "resource": original.resource},
+        "operation": request.operation,
+        "dryRun": request.dry_run,
+        "options": {"kind": f"{request.operation.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"},
+        "userInfo": Unknowable("who creates the pod") if user is None else _user(user),
+    }
+    optional = {
+        "name": request.name, "namespace": request.namespace, "subResource": request.subresource,
+        "requestSubResource": request.subresource,
+    }  # fmt: skip
+    return out | {key: value for key, value in optional.items() if value}
+
+
+def _user(user: Any) -> dict[str, Any]:
+    return {"username": user.name, "groups": list(user.groups)}
+
+
+def _namespace(namespace: Raw) -> dict[str, Any]:
+    metadata = dict(namespace.get("metadata") or {})
+    name = metadata.get("name", "")
+    metadata["labels"] = {"kubernetes.io/metadata.name": name, **(metadata.get("labels") or {})}
+    spec = namespace.get("spec") or {"finalizers": ["kubernetes"]}
+    status = namespace.get("status") or {"phase": "Active"}
+    return {"metadata": metadata, "spec": dict(spec), "status": dict(status)}
+
+
+def conditions_budget() -> int:
+    return _CONDITIONS_BUDGET

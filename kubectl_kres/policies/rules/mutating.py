@@ -1,0 +1,357 @@
+"""MutatingAdmissionPolicy: what the policies make of an object, in one order of theirs.
+
+Source: apiserver admission/plugin/policy/mutating.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.policies.cel.base.values import MessageLiteral, Opaque, Optional, is_list
+from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
+from kubectl_kres.policies.rules.matching import matched
+from kubectl_kres.policies.rules.patches import apply_configuration, json_patch
+from kubectl_kres.policies.rules.patches.apply_configuration import CannotApply
+from kubectl_kres.policies.rules.patches.json_patch import CannotPatch, TestFailed
+from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
+from kubectl_kres.policies.rules.request import Request
+from kubectl_kres.policies.rules.resources import draft_of, settled, undecodable
+from kubectl_kres.provenance.journal import Set, Source
+from kubectl_kres.quantity import Quantity
+
+Raw = Mapping[str, Any]
+RULE = "policy/mutation-failed"
+NO_ANSWER = "policy/no-answer"
+_OPERATIONS = ("CREATE", "UPDATE", "CONNECT")
+
+
+class Failed(Exception):
+    """A mutation that ends the request at once: the server's refusal."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+class _Drops(Exception):
+    """A mutation at which the server closes the connection without an answer."""
+
+
+class _Cannot(Exception):
+    """A mutation that its failure policy decides about; the text is the server's."""
+
+
+class Mutation(Struct, frozen=True):
+    """One mutation that changed the object."""
+
+    policy: str
+    binding: str
+    index: int
+    before: Raw
+    after: Raw
+
+    @property
+    def source(self) -> Source:
+        return Source("MutatingAdmissionPolicy", self.policy, field=f"spec.mutations[{self.index}]")
+
+    def told(self, server: Server) -> Iterator[Set]:
+        """The requests and limits of a pod that it changed."""
+        before, after = draft_of(self.before, server).values(), draft_of(self.after, server).values()
+        for path in sorted({*before, *after}):
+            was, is_ = before.get(path), after.get(path)
+            if was != is_:
+                texts = [None if quantity is None else str(quantity) for quantity in (is_, was)]
+                yield Set(path, "policy/mutated", texts[0], texts[1], self.source)
+
+
+class _Invocation(Struct, frozen=True):
+    policy: Policy
+    binding: str
+    params: Raw | None
+    seen: Request
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        metadata = (self.params or {}).get("metadata") or {}
+        return self.policy.name, self.binding, str(metadata.get("name", ""))
+
+
+class _Error(Struct, frozen=True):
+    policy: Policy
+    binding: str | None
+    text: str
+    reason: str = "Forbidden"
+
+    def __str__(self) -> str:
+        if self.binding is None:
+            return f'policy "{self.policy.name}" denied request: {self.text}'
+        return f"policy '{self.policy.name}' with binding '{self.binding}' denied request: {self.text}"
+
+
+class MutationRun:
+    """The policies' work on one request: ``run`` once, and again where the server invokes its plugins again."""
+
+    def __init__(self, policies: Sequence[Bound], given: Given, server: Server) -> None:
+        self.policies, self.given, self.server = policies, given, server
+        self.steps: list[Mutation] = []
+        #: At which mutations the server closes the connection; what comes after it is computed without them.
+        self.dropped: list[Finding] = []
+        self.again = False
+        self._last: Raw | None = None
+        self._invoked: set[tuple[str, str, str]] = set()
+        self._due: set[tuple[str, str, str]] = set()
+
+    def run(self, request: Request, *, reinvoked: bool = False) -> tuple[Raw, Refusal | None]:
+        """The object after the policies, and a refusal. Raises NotComputed."""
+        whole = request.object or {}
+        if request.operation not in _OPERATIONS:
+            return whole, None
+        errors: list[_Error] = []
+        invocations = list(self._invocations(request, errors))
+        if reinvoked and invocations and whole != self._last:
+            self._require()
+        try:
+            if invocations:
+                whole = self._dispatched(invocations, request, whole, errors, reinvoked=reinvoked)
+        except Failed as failed:
+            return whole, failed.refusal
+        self._last = whole
+        failing = [error for error in errors if error.policy.fails]
+        return whole, _refusal(failing) if failing else None
+
+    def _require(self) -> None:
+        self._due |= self._invoked
+        self._invoked = set()
+
+    def _invocations(self, request: Request, errors: list[_Error]) -> Iterator[_Invocation]:
+        for bound in self.policies:
+            policy = bound.policy
+            seen = matched(policy.spec.get("matchConstraints"), request, self.given.namespace)
+            if seen is None:
+                continue
+            if not policy.kind_known(request, self.given):
+                errors.append(_Error(policy, None, f"failed to configure policy: {policy.unknown_kind()}"))
+                continue
+            for binding in bound.bindings:
+                resources = (binding.get("spec") or {}).get("matchResources")
+                if matched(resources, request, self.given.namespace) is None:
+                    continue
+                try:
+                    params = policy.params(binding, request, self.given)
+                except ConfigurationError as error:
+                    text = f"failed to configure binding: {error}"
+                    errors.append(_Error(policy, name_of(binding), text))
+                    continue
+                for param in params:
+                    yield _Invocation(policy, name_of(binding), param, seen)
+
+    def _dispatched(
+        self,
+        invocations: Sequence[_Invocation],
+        request: Request,
+        whole: Raw,
+        errors: list[_Error],
+        *,
+        reinvoked: bool,
+    ) -> Raw:
+        dirty = False
+        for invocation in invocations:
+            if not self._applies(invocation, request.of(whole), errors):
+                continue
+            if reinvoked and invocation.key not in self._due:
+                continue
+            before = whole
+            whole, patched = self._invoked_once(invocation, request, whole, errors)
+            dirty = dirty or patched
+            if whole != before:
+                self._require()
+                self.again = True
+            if invocation.policy.spec.get("reinvocationPolicy") == "IfNeeded":
+                self._invoked.add(invocation.key)
+        if dirty:
+            self._require()
+            self.again = True
+        return whole
+
+    def _applies(self, invocation: _Invocation, request: Request, errors: list[_Error]) -> bool:
+        try:
+            return invocation.policy.holds(request, request, invocation.params, self.given)
+        except ConfigurationError as error:
+            errors.append(_Error(invocation.policy, invocation.binding, str(error), "Invalid"))
+            return False
+
+    def _invoked_once(
+        self, invocation: _Invocation, request: Request, whole: Raw, errors: list[_Error]
+    ) -> tuple[Raw, bool]:
+        """The object after all mutations of the policy, and whether any of them was carried out."""
+        policy, patched = invocation.policy, False
+        for index, mutation in enumerate(policy.spec.get("mutations") or ()):
+            try:
+                after = self._mutated(invocation, mutation, request.of(whole))
+            except _Cannot as error:
+                errors.append(_Error(policy, invocation.binding, str(error), "Invalid"))
+                continue
+            except _Drops:
+                self._drop(policy, index)
+                continue
+            patched = True
+            if after != whole:
+                self.steps.append(Mutation(policy.name, invocation.binding, index, whole, after))
+            whole = after
+        return whole, patched
+
+    def _drop(self, policy: Policy, index: int) -> None:
+        source = Source("MutatingAdmissionPolicy", policy.name, field=f"spec.mutations[{index}].jsonPatch.expression")
+        text = (
+            f"the server drops the connection: MutatingAdmissionPolicy '{policy.name}' sets a list of Object values by "
+            "JSONPatch, which servers before 1.37 cannot do"
+        )
+        finding = Finding(text, NO_ANSWER, source=source)
+        if finding not in self.dropped:
+            self.dropped.append(finding)
+
+    def _mutated(self, invocation: _Invocation, mutation: Raw, request: Request) -> Raw:
+        """Raises _Cannot, Failed, NotComputed, _Drops."""
+        policy = invocation.policy
+        is_patch = mutation.get("patchType") == "JSONPatch"
+        part = mutation.get("jsonPatch" if is_patch else "applyConfiguration") or {}
+        names = names_of(
+            request, request, self.given.namespace, invocation.params, has_params=policy.param_kind is not None
+        )
+        evaluation = Evaluation(names, policy.variables, most=self.given.most)
+        expression = policy.expression(str(part.get("expression", "")), PATCHES if is_patch else OBJECT, patch=True)
+        if expression.fault:
+            raise _Cannot(expression.fault)
+        try:
+            result = evaluation.run(expression)
+        except OutOfBudget as error:
+            raise _Cannot(str(error)) from None
+        if result.error:
+            raise _Cannot(result.error)
+        whole = request.object or {}
+        if is_patch:
+            return self._patched(whole, result.value)
+        return self._applied(whole, result.value)
+
+    def _applied(self, whole: Raw, value: Any) -> Raw:
+        if not isinstance(value, MessageLiteral):
+            raise _Cannot(f"unsupported return type from ApplyConfiguration expression: {value}")
+        mistakes = list(_misnamed(value, (value.name,)))
+        if mistakes:
+            raise _Cannot("type mismatch: " + "\n".join(mistakes))
+        try:
+            merged = apply_configuration.applied(whole, as_json(value))
+        except CannotApply as fault:
+            raise _Cannot(f"error applying patch: {fault}") from None
+        kind, version = str(whole.get("kind", "")), str(whole.get("apiVersion", "v1"))
+        group_version = version if "/" in version else f"/{version}"
+        fault_text = undecodable(merged)
+        if fault_text is not None:
+            raise _Cannot(f"unable to convert unstructured object to {group_version}, Kind={kind}: {fault_text}")
+        return self._settled(merged)
+
+    def _patched(self, whole: Raw, value: Any) -> Raw:
+        operations = [_operation(item, self.server) for item in value]
+        try:
+            document = json_patch.patched(whole, operations)
+        except TestFailed:
+            return self._settled(whole)
+        except CannotPatch as fault:
+            raise _Cannot(f"JSON Patch: {fault}") from None
+        if not isinstance(document, dict):
+            raise Failed(_internal("json: cannot unmarshal array into Go value"))
+        text = undecodable(document)
+        if text is not None:
+            raise Failed(_internal(text))
+        unknown = unknown_fields(document, str(document.get("kind", "")))
+        if unknown:
+            raise Failed(_internal(f"strict decoding error: {', '.join(sorted(unknown))}"))
+        return self._settled(document)
+
+    def _settled(self, whole: Raw) -> Raw:
+        try:
+            return settled(whole, self.server)
+        except Unparsable as fault:
+            raise _Cannot(fault.error.message) from None
+
+
+def _internal(text: str) -> Refusal:
+    message = f"Internal error occurred: {text}"
+    return Refusal(500, "InternalError", message, (Finding(text, RULE),), (StatusCause("", "", text),))
+
+
+def _refusal(errors: Sequence[_Error]) -> Refusal:
+    first = errors[0]
+    source = Source("MutatingAdmissionPolicy", first.policy.name)
+    causes = tuple(StatusCause("", "", text) for text in sorted(str(error) for error in errors))
+    return Refusal(403, first.reason, str(first), (Finding(str(first), RULE, source=source),), causes)
+
+
+def _misnamed(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Objects whose type's name is not the path to them."""
+    if isinstance(value, MessageLiteral):
+        wanted = ".".join(path)
+        if value.name != wanted:
+            yield (
+                f'unexpected type name "{value.name}", expected "{wanted}", which matches field name path from root '
+                "Object type"
+            )
+        for key, item in value.fields.items():
+            yield from _misnamed(item, (*path, key))
+    elif is_list(value):
+        for item in value:
+            yield from _misnamed(item, path)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _misnamed(item, path)
+
+
+def as_json(value: Any) -> Any:
+    """A value of an expression as JSON. Raises NotComputed for what has none."""
+    if isinstance(value, MessageLiteral):
+        return {key: as_json(item) for key, item in value.fields.items()}
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if is_list(value):
+        return [as_json(item) for item in value]
+    if isinstance(value, Opaque | Optional | Quantity | bytes) or hasattr(value, "nano"):
+        raise NotComputed("a mutation with a value that is no JSON")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    return value
+
+
+def _operation(value: Any, server: Server) -> dict[str, Any]:
+    """One operation of a patch. Raises _Drops, _Cannot."""
+    if not isinstance(value, MessageLiteral) or value.name != "JSONPatch":
+        raise _Cannot("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch")
+    fields = value.fields
+    out = {key: fields.get(key, "") for key in ("op", "path")}
+    if fields.get("from"):
+        out["from"] = fields["from"]
+    if "value" in fields:
+        result = fields["value"]
+        if isinstance(result, MessageLiteral):
+            mistakes = list(_misnamed(result, (result.name,)))
+            if mistakes:
+                raise _Cannot("type mismatch: " + "\n".join(mistakes))
+        elif _holds_made(result) and not server.behaves("policy/list-of-objects"):
+            raise _Drops
+        out["value"] = as_json(result)
+    return out
+
+
+def _holds_made(value: Any) -> bool:
+    if isinstance(value, MessageLiteral):
+        return True
+    if is_list(value):
+        return any(_holds_made(item) for item in value)
+    return isinstance(value, dict) and any(_holds_made(item) for item in value.values())

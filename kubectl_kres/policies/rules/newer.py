@@ -1,0 +1,101 @@
+"""What a policy or a binding holds that this program does not know: the server that stored it is newer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.policies.rules.policy import Bound, name_of
+
+Raw = Mapping[str, Any]
+_TEXTS: Raw = {}
+_SELECTOR = {
+    "matchLabels": _TEXTS,
+    "matchExpressions": {"key": _TEXTS, "operator": ("In", "NotIn", "Exists", "DoesNotExist"), "values": _TEXTS},
+}
+_RULE = dict.fromkeys(("apiGroups", "apiVersions", "resources", "resourceNames"), _TEXTS) | {
+    "operations": ("*", "CREATE", "UPDATE", "DELETE", "CONNECT"),
+    "scope": ("*", "Cluster", "Namespaced"),
+}
+_MATCH = {
+    "namespaceSelector": _SELECTOR,
+    "objectSelector": _SELECTOR,
+    "resourceRules": _RULE,
+    "excludeResourceRules": _RULE,
+    "matchPolicy": ("Equivalent", "Exact"),
+}
+_NAMED = {"name": _TEXTS, "expression": _TEXTS}
+_POLICY = {
+    "paramKind": {"apiVersion": _TEXTS, "kind": _TEXTS},
+    "matchConstraints": _MATCH,
+    "matchConditions": _NAMED,
+    "variables": _NAMED,
+    "failurePolicy": ("Fail", "Ignore"),
+}
+_VALIDATION = dict.fromkeys(("expression", "message", "messageExpression", "reason"), _TEXTS)
+_VALIDATING = {"validations": _VALIDATION, "auditAnnotations": {"key": _TEXTS, "valueExpression": _TEXTS}}
+_MUTATION = {
+    "patchType": ("ApplyConfiguration", "JSONPatch"),
+    "applyConfiguration": {"expression": _TEXTS},
+    "jsonPatch": {"expression": _TEXTS},
+}
+_MUTATING = {"mutations": _MUTATION, "reinvocationPolicy": ("Never", "IfNeeded")}
+_BINDING = {
+    "policyName": _TEXTS,
+    "paramRef": {
+        "name": _TEXTS,
+        "namespace": _TEXTS,
+        "selector": _SELECTOR,
+        "parameterNotFoundAction": ("Allow", "Deny"),
+    },
+    "matchResources": _MATCH,
+    "validationActions": ("Deny", "Warn", "Audit"),
+}
+_POLICIES: Raw = {**_POLICY, **_VALIDATING, **_MUTATING}
+
+
+def familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
+    """The policy with the bindings of which everything is known, and what is not; None: nothing can be computed."""
+    last = bound.policy.familiar
+    if last is None or last[0] is not bound.bindings:
+        last = bound.policy.familiar = (bound.bindings, *_familiar(bound))
+    return last[1:]
+
+
+def answerable(bound: Bound, withheld: frozenset[str]) -> tuple[Bound | None, list[str]]:
+    """As ``familiar``, of a request of which the fields ``withheld`` were not read."""
+    words = bound.policy.words & withheld
+    return (None, [f"it asks for {', '.join(sorted(words))}, which is not read"]) if words else familiar(bound)
+
+
+def _familiar(bound: Bound) -> tuple[Bound | None, list[str]]:
+    strange = list(_strange(bound.policy.spec, _POLICIES, "spec"))
+    if strange:
+        return None, [f"it has {strange[0]}, which is newer than this program"]
+    kept, gaps = [], []
+    for binding in bound.bindings:
+        strange = list(_strange(binding.get("spec") or {}, _BINDING, "spec"))
+        if strange:
+            gaps.append(f"its binding {name_of(binding)} has {strange[0]}, which is newer than this program")
+        else:
+            kept.append(binding)
+    return (structs.replace(bound, bindings=tuple(kept)) if gaps else bound) if kept else None, gaps
+
+
+def _strange(value: Any, known: Any, path: str) -> Iterator[str]:
+    """The paths of fields, and values with their paths, that are not known. ``known`` without entries: anything is."""
+    if not known or value is None:
+        return
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for index, item in enumerate(value):
+            yield from _strange(item, known, f"{path}[{index}]")
+    elif isinstance(value, Mapping) and isinstance(known, Mapping):
+        for name, item in value.items():
+            if name in known:
+                yield from _strange(item, known[name], f"{path}.{name}")
+            else:
+                yield f"{path}.{name}"
+    elif isinstance(known, tuple) and value not in ("", *known):
+        yield f'{path} "{value}"'

@@ -1,0 +1,208 @@
+"""Pod Security: which level a namespace asks for, and what is said of a pod. Source: k8s.io/pod-security-admission."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.field_error import FieldError, invalid
+from kubectl_kres.admission.base.outcome import Finding, Refusal, invalid_object
+from kubectl_kres.policies.rules.objects import template_of
+from kubectl_kres.policies.rules.pod_security.checks import CHECKS, NEWEST_CHECK
+from kubectl_kres.policies.rules.pod_security.parts import Violation
+from kubectl_kres.policies.rules.request import Request, Review
+from kubectl_kres.provenance.journal import Source
+
+Mode = Literal["enforce", "audit", "warn"]
+MODES: tuple[Mode, ...] = ("enforce", "audit", "warn")
+_PREFIX = "pod-security.kubernetes.io/"
+_LEVELS = ("privileged", "baseline", "restricted")
+_VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)", re.ASCII)
+_IGNORED = {"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
+RULE = "pod-security/violated"
+
+
+class Level(Struct, frozen=True):
+    """A level with a minor version; None: the server's own."""
+
+    name: str = "privileged"
+    minor: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}:{'latest' if self.minor is None else f'v1.{self.minor}'}"
+
+
+class Standard(Struct, frozen=True):
+    """What a namespace asks for in each mode, and what was wrong with its labels."""
+
+    enforce: Level = Level()
+    audit: Level = Level()
+    warn: Level = Level()
+    faults: tuple[FieldError, ...] = ()
+
+    @property
+    def privileged(self) -> bool:
+        return all(level.name == "privileged" for level in (self.enforce, self.audit, self.warn))
+
+
+def standard_of(labels: Mapping[str, str] | None) -> Standard:
+    """From the namespace's labels. A wrong enforce level is read as restricted, others as privileged."""
+    labels = labels or {}
+    faults: list[FieldError] = []
+    levels: dict[str, str] = {}
+    minors: dict[str, int | None] = {}
+    good = set()
+    for mode in MODES:
+        key = _PREFIX + mode
+        if key in labels:
+            if labels[key] in _LEVELS:
+                levels[mode] = labels[key]
+                good.add(mode)
+            else:
+                levels[mode] = "restricted" if mode == "enforce" else "privileged"
+                detail = "must be one of privileged, baseline, restricted"
+                faults.append(invalid(f"metadata.labels[{key}]", labels[key], detail, "pod-security/label"))
+        key += "-version"
+        if key in labels:
+            match = _VERSION.fullmatch(labels[key])
+            minors[mode] = int(match[1]) if match else None
+            if match is None and labels[key] != "latest":
+                detail = 'must be "latest" or "v1.x"'
+                faults.append(invalid(f"metadata.labels[{key}]", labels[key], detail, "pod-security/label"))
+    result = {mode: Level(levels.get(mode, "privileged"), minors.get(mode)) for mode in MODES}
+    if _PREFIX + "warn" not in labels and "enforce" in good and result["enforce"].name != "privileged":
+        version = result["warn"].minor if _PREFIX + "warn-version" in labels else result["enforce"].minor
+        result["warn"] = Level(result["enforce"].name, version)
+    return Standard(result["enforce"], result["audit"], result["warn"], tuple(faults))
+
+
+def violations(level: Level, pod: Mapping[str, Any], server_minor: int) -> tuple[Violation, ...]:
+    """What a pod (or template) does against a level. ``latest``, and what is newer, is the server's version."""
+    if level.name == "privileged":
+        return ()
+    newest = min(server_minor, NEWEST_CHECK)
+    minor = newest if level.minor is None else min(level.minor, newest)
+    restricted = level.name == "restricted"
+    chosen = [(check, check.at(minor)) for check in CHECKS if restricted or not check.restricted]
+    overridden = {name for check, version in chosen if version for name in check.overrides}
+    results = (
+        version(pod.get("metadata") or {}, pod.get("spec") or {})
+        for check, version in chosen
+        if version is not None and check.name not in overridden
+    )
+    return tuple(violation for violation in results if violation is not None)
+
+
+def detail(violations: Sequence[Violation]) -> str:
+    return ", ".join(
+        f"{violation.reason} ({violation.detail})" if violation.detail else violation.reason for violation in violations
+    )
+
+
+def review(request: Request, namespace: Mapping[str, Any], server_minor: int) -> Review:
+    """What the plugin says of a pod, or of a template (which it never refuses)."""
+    is_pod = request.kind == "Pod"
+    pod = None if request.object is None else template_of(request.object)
+    if pod is None or request.operation not in ("CREATE", "UPDATE"):
+        return Review()
+    if request.subresource and (not is_pod or request.subresource in _IGNORED):
+        return Review()
+    standard = standard_of((namespace.get("metadata") or {}).get("labels"))
+    if standard.privileged and not standard.faults:
+        return Review(audit={_PREFIX + "enforce-policy": "privileged:latest"} if is_pod else {})
+    if not is_pod and not standard.faults and standard.warn.name == standard.audit.name == "privileged":
+        return Review()
+    if is_pod and request.operation == "UPDATE" and not _significant(request.object or {}, request.old or {}):
+        return Review()
+    return _evaluated(request, standard, pod, server_minor, enforce=is_pod)
+
+
+def _evaluated(
+    request: Request, standard: Standard, pod: Mapping[str, Any], server_minor: int, *, enforce: bool
+) -> Review:
+    audit: dict[str, str] = {}
+    if standard.faults:
+        texts = [str(fault) for fault in standard.faults]
+        shown = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+        audit[_PREFIX + "error"] = f"Failed to parse policy: {shown}"
+    refusals: tuple[Refusal, ...] = ()
+    if enforce:
+        audit[_PREFIX + "enforce-policy"] = str(standard.enforce)
+        result = violations(standard.enforce, pod, server_minor)
+        if result:
+            refusals = (_refusal(request, standard.enforce, result),)
+    audited = violations(standard.audit, pod, server_minor)
+    if audited:
+        audit[_PREFIX + "audit-violations"] = f'would violate PodSecurity "{standard.audit}": {detail(audited)}'
+    warned = () if refusals else violations(standard.warn, pod, server_minor)
+    warnings = (f'would violate PodSecurity "{standard.warn}": {detail(warned)}',) if warned else ()
+    return Review(refusals, warnings, audit)
+
+
+def _refusal(request: Request, level: Level, violations: Sequence[Violation]) -> Refusal:
+    text = f'violates PodSecurity "{level}": {detail(violations)}'
+    source = Source("Namespace", request.namespace, field=f"metadata.labels[{_PREFIX}enforce]")
+    findings = tuple(
+        Finding(text, RULE, violation.path, observed=violation.detail, expected=violation.wanted, source=source)
+        for violation in violations
+    )
+    return Refusal(403, "Forbidden", f'{request.qualified} "{request.name}" is forbidden: {text}', findings)
+
+
+def _significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether an update changes an image or adds a container."""
+    new_spec, old_spec = new.get("spec") or {}, old.get("spec") or {}
+    for key in ("containers", "initContainers"):
+        images = [[item.get("image") for item in spec.get(key) or ()] for spec in (new_spec, old_spec)]
+        if images[0] != images[1]:
+            return True
+    before = {
+        ephemeral_container.get("name"): ephemeral_container.get("image")
+        for ephemeral_container in old_spec.get("ephemeralContainers") or ()
+    }
+    return any(
+        ephemeral_container.get("name") not in before
+        or before[ephemeral_container.get("name")] != ephemeral_container.get("image")
+        for ephemeral_container in new_spec.get("ephemeralContainers") or ()
+    )
+
+
+def review_namespace(request: Request, pods: Sequence[Mapping[str, Any]], server_minor: int) -> Review:
+    """What is said of a namespace's own labels, and of pods there that a raised level would refuse."""
+    new = standard_of(((request.object or {}).get("metadata") or {}).get("labels"))
+    if request.operation == "CREATE":
+        return Review((invalid_object("Namespace", request.name, new.faults),)) if new.faults else Review()
+    if request.operation != "UPDATE" or request.subresource:
+        return Review()
+    old = standard_of(((request.old or {}).get("metadata") or {}).get("labels"))
+    if new.faults and new.faults != old.faults:
+        return Review((invalid_object("Namespace", request.name, new.faults),))
+    lowered = new.enforce.minor == old.enforce.minor and _LEVELS.index(new.enforce.name) <= _LEVELS.index(
+        old.enforce.name
+    )
+    if new.enforce == old.enforce or new.enforce.name == "privileged" or lowered:
+        return Review()
+    return Review(warnings=_existing(request.name, new.enforce, pods, server_minor))
+
+
+def _existing(name: str, level: Level, pods: Sequence[Mapping[str, Any]], server_minor: int) -> tuple[str, ...]:
+    by_reason: dict[str, list[str]] = {}
+    for pod in pods:
+        result = violations(level, pod, server_minor)
+        if result:
+            by_reason.setdefault(", ".join(violation.reason for violation in result), []).append(
+                pod["metadata"]["name"]
+            )
+    if not by_reason:
+        return ()
+    first = f'existing pods in namespace "{name}" violate the new PodSecurity enforce level "{level}"'
+    return (first, *sorted(_counted(reason, names) for reason, names in by_reason.items()))
+
+
+def _counted(reason: str, names: Sequence[str]) -> str:
+    more = len(names) - 1
+    others = "" if not more else f" (and {more} other pod{'' if more == 1 else 's'})"
+    return f"{min(names)}{others}: {reason}"

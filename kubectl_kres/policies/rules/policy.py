@@ -1,0 +1,216 @@
+"""An admission policy with its bindings, compiled; where its parameters are found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.policies.cel.base.state import PER_CALL
+from kubectl_kres.policies.rules.matching import matched, selects
+from kubectl_kres.policies.rules.request import Request
+
+if TYPE_CHECKING:
+    from kubectl_kres.policies.rules.expressions import Accepts, Expression
+
+Raw = Mapping[str, Any]
+_RULES = ("resourceRules", "excludeResourceRules")
+_WORD = re.compile(r"[A-Za-z]+")
+#: Of an API version and a kind, the objects in a namespace among which a paramRef chooses, or none where there is no
+#: paramRef; None: no such kind is served. Raises NotComputed where they could not be read.
+FindParams = Callable[[str, str, str, Raw | None], Sequence[Raw] | None]
+
+
+class Given(Struct, frozen=True):
+    """What is known around a request. ``most``: cost of one expression after which it is not computed."""
+
+    namespace: Raw | None = None
+    params: FindParams = lambda _version, _kind, _namespace, _reference: None
+    server: Server = Server()
+    most: int = PER_CALL
+
+
+class ConfigurationError(Exception):
+    """The policy or the binding is not usable; the text is the server's."""
+
+
+class Policy:
+    """The spec of a policy with what all policies share, compiled when it is first used."""
+
+    def __init__(self, raw: Raw, version: tuple[int, int]) -> None:
+        self.raw, self.version = raw, version
+        self.name = str((raw.get("metadata") or {}).get("name", ""))
+        self.spec: Raw = raw.get("spec") or {}
+        self.param_kind: Raw | None = self.spec.get("paramKind")
+        self.fails = (self.spec.get("failurePolicy") or "Fail") != "Ignore"
+        self._variables: dict[str, Expression] | None = None
+        self._conditions: list[Expression] | None = None
+        self.known: dict[Any, Expression] = {}
+        self._words: frozenset[str] | None = None
+        #: Whether it tells objects of a kind apart; the versions in which it sees those of a namespace, if any.
+        self._apart: bool | None = None
+        self._namespace: Raw | None = None
+        self._versions: dict[tuple[str, ...], str | None] = {}
+        #: What ``newer.familiar`` said of it with these bindings.
+        self.familiar: tuple[tuple[Raw, ...], Bound | None, list[str]] | None = None
+
+    def matched(self, request: Request, namespace: Raw | None) -> Request | None:
+        """As ``matching.matched`` has it; where objects are not told apart, found once for a kind in a namespace."""
+        constraints: Raw | None = self.spec.get("matchConstraints")
+        if self._apart is None:
+            rules = [rule for key in _RULES for rule in (constraints or {}).get(key) or ()]
+            self._apart = bool((constraints or {}).get("objectSelector") or any(r.get("resourceNames") for r in rules))
+        if self._apart or request.kind == "Namespace":
+            return matched(constraints, request, namespace)
+        if self._namespace is not namespace:
+            self._namespace, self._versions = namespace, {}
+        key = (request.operation, request.kind, request.api_version, request.subresource, request.namespace)
+        if key not in self._versions:
+            seen = matched(constraints, request, namespace)
+            self._versions[key] = None if seen is None else seen.api_version
+        version = self._versions[key]
+        if version is None or version == request.api_version:
+            return None if version is None else request
+        return structs.replace(request, api_version=version)
+
+    def accepts(self, *, authorizer: bool = True, patch: bool = False) -> Accepts:
+        from kubectl_kres.policies.rules.expressions import Accepts  # noqa: PLC0415, only policies load the engine
+
+        return Accepts(self.param_kind is not None, authorizer, patch)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word in its spec, names of fields among them."""
+        if self._words is None:
+            self._words = frozenset(_WORD.findall(json.dumps(self.spec)))
+        return self._words
+
+    @property
+    def variables(self) -> dict[str, Expression]:
+        """In their order; each may use those before it."""
+        if self._variables is None:
+            from kubectl_kres.policies.rules.expressions import Expression, declared  # noqa: PLC0415
+
+            expressions: dict[str, Expression] = {}
+            for variable in self.spec.get("variables") or ():
+                fields = {name: declared(expression.kind) for name, expression in expressions.items()}
+                text = str(variable.get("expression", ""))
+                expressions[str(variable.get("name", ""))] = Expression(text, self.accepts(), self.version, (), fields)
+            self._variables = expressions
+        return self._variables
+
+    def expression(
+        self, text: str, wanted: Sequence[Any], *, authorizer: bool = True, patch: bool = False
+    ) -> Expression:
+        """Compiled once."""
+        from kubectl_kres.policies.rules.expressions import Expression, declared  # noqa: PLC0415
+
+        key = (text, tuple(wanted), authorizer, patch)
+        if key not in self.known:
+            fields = {name: declared(variable.kind) for name, variable in self.variables.items()}
+            accepts = self.accepts(authorizer=authorizer, patch=patch)
+            self.known[key] = Expression(text, accepts, self.version, wanted, fields)
+        return self.known[key]
+
+    def holds(self, request: Request, original: Request, params: Raw | None, given: Given) -> bool:
+        """Whether all match conditions hold. Raises ConfigurationError for errors that the policy fails on."""
+        conditions = self.spec.get("matchConditions") or ()
+        if not conditions:
+            return True
+        from kubectl_kres.policies.rules.expressions import (  # noqa: PLC0415
+            BOOLEAN,
+            Evaluation,
+            OutOfBudget,
+            conditions_budget,
+            names_of,
+        )
+
+        names = names_of(request, original, None, params, has_params=self.param_kind is not None)
+        evaluation = Evaluation(names, self.variables, budget=conditions_budget(), most=given.most)
+        errors = []
+        for condition in conditions:
+            try:
+                result = evaluation.run(self.expression(str(condition.get("expression", "")), BOOLEAN))
+            except OutOfBudget as error:
+                if self.fails:
+                    raise ConfigurationError(str(error)) from None
+                return False
+            if result.error:
+                errors.append(result.error)
+            elif result.value is False:
+                return False
+        if errors and self.fails:
+            distinct = list(dict.fromkeys(errors))
+            raise ConfigurationError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
+        return not errors
+
+    def params(self, binding: Raw, request: Request, given: Given) -> list[Raw | None]:
+        """The objects that the binding gives as parameters; one None where there is nothing to give.
+
+        Raises ConfigurationError, NotComputed.
+        """
+        reference = (binding.get("spec") or {}).get("paramRef")
+        if self.param_kind is None or reference is None:
+            return [None]
+        version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
+        params = given.params(version, kind, str(reference.get("namespace") or request.namespace), reference)
+        if params is None:
+            raise ConfigurationError(self.unknown_kind())
+        if reference.get("namespace") and any(not (param.get("metadata") or {}).get("namespace") for param in params):
+            raise ConfigurationError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        chosen = list(_chosen(params, reference))
+        if not chosen and reference.get("parameterNotFoundAction") == "Deny":
+            raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
+        return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
+
+    def kind_known(self, request: Request, given: Given) -> bool:
+        """Whether the kind of the parameters is served. Raises NotComputed."""
+        if self.param_kind is None:
+            return True
+        version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
+        return given.params(version, kind, request.namespace, None) is not None
+
+    def unknown_kind(self) -> str:
+        kind = self.param_kind or {}
+        shown = f"{_group_version(str(kind.get('apiVersion', '')))}, Kind={kind.get('kind', '')}"
+        return f"failed to find resource referenced by paramKind: '{shown}'"
+
+
+def _group_version(version: str) -> str:
+    return version if "/" in version else f"/{version}"
+
+
+def _chosen(value: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
+    name = reference.get("name")
+    for mapping in value:
+        metadata = mapping.get("metadata") or {}
+        if metadata.get("name") == name if name else selects(reference.get("selector"), metadata.get("labels")):
+            yield mapping
+
+
+class Bound(Struct, frozen=True):
+    """A policy with the bindings that name it."""
+
+    policy: Policy
+    bindings: tuple[Raw, ...]
+
+
+def bound(policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]) -> tuple[Bound, ...]:
+    """Every policy that has a binding; one without does nothing."""
+    by_policy: dict[str, list[Raw]] = {}
+    for binding in bindings:
+        by_policy.setdefault(str((binding.get("spec") or {}).get("policyName", "")), []).append(binding)
+    named = ((str((raw.get("metadata") or {}).get("name", "")), raw) for raw in policies)
+    return tuple(Bound(Policy(raw, version), tuple(by_policy[name])) for name, raw in named if name in by_policy)
+
+
+def name_of(binding: Raw) -> str:
+    return str((binding.get("metadata") or {}).get("name", ""))
+
+
+__all__ = ["Bound", "ConfigurationError", "FindParams", "Given", "NotComputed", "Policy", "bound", "name_of"]

@@ -1,0 +1,19 @@
+"""What else admits, in the terminal interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_kres.tui.system import TuiSystem
+
+
+class PolicingScreens(TuiSystem):
+    """Policies by namespace."""
+
+    def listings(self) -> tuple[Any, ...]:
+        from kubectl_kres.policies.screens import policy_list
+
+        return (policy_list.LISTING,)
+
+
+SYSTEM = PolicingScreens()

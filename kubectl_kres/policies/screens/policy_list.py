@@ -1,0 +1,103 @@
+"""Admission policies by namespace: which decide about pods there, and what each makes of those that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.policies.reports.effects import PolicyEffect, effects_needs, policy_effects
+from kubectl_kres.policies.text.effects import policy_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
+
+
+class _Row(Struct, frozen=True):
+    namespace: str
+    effect: PolicyEffect
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef(self.effect.kind, self.effect.name)
+
+
+def _rows(session: Session, namespace: str) -> ListRows:
+    spaces = [namespace] if namespace else sorted({pod.metadata.namespace for pod in session.store.all("Pod")})
+    for space in spaces:
+        for effect in policy_effects(session.store, space, session.ask).policies:
+            yield (space, effect.kind, effect.name), _Row(space, effect)
+        yield (), None
+
+
+def _sign(row: _Row) -> tuple[str, Tone]:
+    """``x``: pods that are there would be refused; ``!``: they differ from it, or it is not computed."""
+    effect = row.effect
+    if effect.faults or any(other.refused for other in effect.others):
+        return "x", "bad"
+    return ("!", "warn") if effect.others or effect.unknown else ("", "")
+
+
+def _pods(row: _Row) -> str:
+    effect = row.effect
+    return "?" if effect.unknown else f"{effect.met}/{effect.pods}" if effect.pods else "-"
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: row.effect.name, most=48),
+        Column("pods", "PODS", _pods, lambda row: row.effect.met - row.effect.pods, right=True),
+        Column("kind", "KIND", lambda row: row.effect.kind, wide=True),
+        Column("actions", "ACTIONS", lambda row: ", ".join(row.effect.actions) or "mutates"),
+        Column("bindings", "BINDINGS", lambda row: ", ".join(row.effect.bindings), wide=True),
+    )
+
+
+def _detail(session: Session, row: _Row, width: int) -> Iterator[Line]:
+    del session
+    yield from policy_lines(row.effect, width)
+
+
+def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
+    """Where policies come from, and which pods they decide about."""
+    text = "Policies are ValidatingAdmissionPolicies and MutatingAdmissionPolicies with a binding whose rules match"
+    yield from toned("quiet", wrapped(f"{text} pods. t shows what decided something lately.", width))
+
+
+def _needs(namespace: str) -> tuple[Need, ...]:
+    return Need("Namespace", name=namespace, required=False), Need("Pod", namespace)
+
+
+def _also(session: Session, namespace: str) -> Iterable[Need]:
+    return effects_needs(session.store, namespace)
+
+
+LISTING = Listing(
+    names=("policies", "policy"),
+    about="admission policies that decide about pods of a namespace, and what they make of those that exist",
+    kinds=(
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
+        "Namespace",
+        "Pod",
+    ),
+    needs=_needs,
+    also=_also,
+    columns=_columns,
+    rows=_rows,
+    sign=_sign,
+    detail=_detail,
+    opens=lambda _: None,
+    ref=lambda row: row.ref,
+    command=lambda session, namespace: session.command("explain policies", namespace),
+    hints=("faults",),
+    none="no admission policy matches pods",
+    empty=_empty,
+)

@@ -1,0 +1,59 @@
+"""The policies that decide about pods of a namespace, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.policies.reports.effects import PolicyEffect, PolicyEffects
+from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+
+#: Pods that are named for each policy.
+_SHOWN = 5
+
+
+def effect_lines(policy_effects: PolicyEffects, *, color: bool, width: int) -> Iterator[str]:
+    for line in lines(policy_effects, width):
+        yield draw(line, color=color)
+
+
+def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
+    """Each policy with its bindings, and what it makes of the pods that are there."""
+    if not policy_effects.policies:
+        blind = "as far as could be read " if not policy_effects.complete else ""
+        yield [("", f"{blind}no admission policy matches pods of namespace {policy_effects.namespace}")]
+    for place, effect in enumerate(policy_effects.policies):
+        if place:
+            yield [("", "")]
+        yield from policy_lines(effect, width)
+    for binding, policy in policy_effects.dangling:
+        yield [("warn", f"binding {binding} does nothing: policy {policy} does not exist")]
+    for unseen in policy_effects.unseen:
+        if unseen.required:
+            yield [("warn", f"not read: {unseen.kind}: {unseen.message or unseen.state}")]
+
+
+def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
+    """A policy with its bindings, and what it makes of the pods that are there."""
+    actions = f" ({', '.join(effect.actions)})" if effect.actions else ""
+    bindings = f"binding{'s' * (len(effect.bindings) != 1)} {', '.join(effect.bindings)}"
+    yield [("strong", f"{effect.kind}/{effect.name}"), ("", f"  {bindings}{actions}")]
+    for fault in effect.faults:
+        yield from toned("bad", wrapped(f"does not compile: {fault}", width, first="  ", rest="    "))
+    if effect.unknown:
+        yield from toned("warn", wrapped(f"not computed: {effect.unknown}", width, first="  ", rest="    "))
+        return
+    if not effect.pods:
+        yield [("quiet", "  no pod there now is meant by it")]
+        return
+    does = "pass" if effect.kind.startswith("Validating") else "carry what it sets"
+    tone: Tone = "good" if effect.met == effect.pods else "warn"
+    yield [(tone, f"  {effect.met} of {effect.pods} pods {does if effect.pods != 1 else _single(does)}")]
+    for other in effect.others[:_SHOWN]:
+        word = "would be refused" if other.refused else "warned" if effect.kind.startswith("Validating") else "differs"
+        yield from toned("", wrapped(f"{other.pod} {word}: {other.message}", width, first="  ", rest="    "))
+    if len(effect.others) > _SHOWN:
+        yield [("quiet", f"  and {len(effect.others) - _SHOWN} more (-o json names all)")]
+
+
+def _single(does: str) -> str:
+    return "passes" if does == "pass" else "carries what it sets"

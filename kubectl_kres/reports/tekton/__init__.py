@@ -1,1 +1,0 @@
-"""What is reported of Tekton: runs, Tasks and Pipelines, and what their pods meet."""

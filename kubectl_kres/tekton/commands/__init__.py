@@ -1,0 +1,11 @@
+"""What Tekton registers with the command line."""
+
+from __future__ import annotations
+
+from kubectl_kres.cli.system import CliSystem
+
+SYSTEM = CliSystem(
+    "tekton",
+    explainer=("kubectl_kres.tekton.commands.explain_pipeline", "PipelineExplainer"),
+    explanations=(("kubectl_kres.tekton.reports.pipeline", "PipelineExplanation"),),
+)

@@ -1,0 +1,113 @@
+"""Where Tekton's configuration is looked for, what it is, and what was supposed where it could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton_config import (
+    CONFIG_NAMES,
+    DEFAULTS,
+    DEFINITION,
+    FLAGS,
+    INFO,
+    NAMESPACE,
+    ConfigMap,
+    CustomResourceDefinition,
+)
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
+
+_WEBHOOK = Need("CustomResourceDefinition", name=DEFINITION, required=False)
+
+#: Where distributions put it, for users who may not read the definition.
+OTHER = "openshift-pipelines"
+
+_UNKNOWN = "tekton/config-unknown"
+_FLAG = "--tekton-config FILE gives it"
+
+
+def configuration_needs(store: Store) -> Iterator[Need]:
+    """The ConfigMaps, first where Tekton's own release puts them; elsewhere once they are known not to be there.
+
+    None where files hold all of them.
+    """
+    if all(_in_file(store, name) for name in CONFIG_NAMES):
+        return
+    yield from (_need(NAMESPACE, name) for name in CONFIG_NAMES)
+    if _absent(store, NAMESPACE):
+        yield _WEBHOOK
+        if store.covered(_WEBHOOK).state != "unread":
+            yield from (_need(_place(store), name) for name in CONFIG_NAMES)
+
+
+def _need(namespace: str, name: str) -> Need:
+    return Need("ConfigMap", namespace, name, required=False)
+
+
+def _absent(store: Store, namespace: str) -> bool:
+    """Whether what every release of Tekton has is known not to be in the namespace, nor anywhere else we looked."""
+    return store.covered(_need(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
+
+
+def _place(store: Store) -> str:
+    custom_resource_definition = store.get("CustomResourceDefinition", DEFINITION)
+    place = (
+        custom_resource_definition.webhook_namespace
+        if isinstance(custom_resource_definition, CustomResourceDefinition)
+        else ""
+    )
+    return place or OTHER
+
+
+def _in_file(store: Store, name: str) -> bool:
+    return any(ref.kind == "ConfigMap" and ref.name == name for ref in store.files)
+
+
+def configuration(store: Store, ask: Ask) -> TektonConfig:
+    """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
+    config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
+    return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
+
+
+def config_map(store: Store, name: str) -> ConfigMap | None:
+    """A file's before the cluster's, from whatever namespace it says; of the cluster's the one beside the webhook."""
+    config_maps = [
+        config_map
+        for config_map in store.all("ConfigMap")
+        if config_map.metadata.name == name and isinstance(config_map, ConfigMap)
+    ]
+    places = (_place(store), NAMESPACE, OTHER)
+
+    def rank(config_map: ConfigMap) -> tuple[bool, int]:
+        space = config_map.metadata.namespace
+        from_file = ObjectRef("ConfigMap", name, space) in store.files
+        return not from_file, places.index(space) if space in places else len(places)
+
+    return min(config_maps, key=rank) if config_maps else None
+
+
+def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
+    """What was supposed about the configuration, in one sentence where it was not to be had at all."""
+    yield from config.assumed
+    missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
+    if not missing:
+        return
+    states = {store.covered(_need(NAMESPACE, name)).state for name in missing}
+    if not states & {"read", "absent"}:
+        why = "may not be read" if "denied" in states else "was not read"
+        names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
+        yield Assume("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
+    elif INFO in missing:
+        where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
+        what = (
+            "no configuration of Tekton's"
+            if len(missing) == len(CONFIG_NAMES)
+            else f"no ConfigMap {' or '.join(missing)}"
+        )
+        webhook = store.covered(_WEBHOOK)
+        unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
+        yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")

@@ -1,0 +1,70 @@
+"""What the overview says of TaskRuns and PipelineRuns, by their own conditions: nothing is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.common.system_parts import Severity
+from kubectl_kres.reports.overview.area import (
+    AreaInput,
+    AreaMaker,
+    AreaPart,
+    Made,
+    OverviewArea,
+    Problem,
+    parts_of,
+)
+from kubectl_kres.reports.overview.areas import MOST
+from kubectl_kres.tekton.model import PipelineRun, TaskRun
+from kubectl_kres.tekton.reports.run_facts import condition_of, fares
+
+#: How runs fare, the worst first.
+RUN_STATES: Mapping[str, Severity] = {
+    "failed": "bad",
+    "waiting": "warn",
+    "cancelled": "warn",
+    "new": "",
+    "pending": "",
+    "running": "",
+    "succeeded": "",
+}
+
+
+def _taskruns(scene: AreaInput) -> Made:
+    """A run that failed with a pod is not about resources."""
+    task_runs: list[TaskRun] = list(scene.store.all("TaskRun", scene.namespace or None))
+    podless = [task_run for task_run in task_runs if fares(task_run) == "failed" and not task_run.status.pod_name]
+    podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
+    waiting = [task_run for task_run in task_runs if fares(task_run) == "waiting"]
+    problems = tuple(_run("taskruns", task_run) for task_run in (*podless[:MOST], *waiting[:MOST]))
+    return Made(
+        OverviewArea("taskruns", "TaskRun", len(task_runs), _parts(task_runs, podless=bool(podless)), problems=problems)
+    )
+
+
+def _pipelineruns(scene: AreaInput) -> Made:
+    """How many there are of each: what is wrong is told of their runs."""
+    pipeline_runs: list[PipelineRun] = list(scene.store.all("PipelineRun", scene.namespace or None))
+    return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _parts(pipeline_runs)))
+
+
+def _parts(value: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[AreaPart, ...]:
+    """``podless``: some failed without a pod, else their failing is not about resources."""
+    counts: dict[str, int] = {}
+    for run in value:
+        counts[fares(run)] = counts.get(fares(run), 0) + 1
+    return parts_of(counts, {**RUN_STATES, "failed": "bad" if podless else ""})
+
+
+def _run(area: str, run: TaskRun) -> Problem:
+    condition, state = condition_of(run), fares(run)
+    reason, since = (condition.reason, condition.last_transition_time or "") if condition is not None else ("", "")
+    ref = ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
+    return Problem(area, ref, RUN_STATES[state], state, reason=reason, since=since if state == "waiting" else "")
+
+
+AREAS = (
+    AreaMaker("taskruns", ("TaskRun",), _taskruns),
+    AreaMaker("pipelineruns", ("PipelineRun",), _pipelineruns),
+)

@@ -1,0 +1,124 @@
+"""The answer of ``explain pipelinerun/x`` and ``pipeline/x``: structs that text, JSON and screens are made from."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from msgspec import structs
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.reports.common.explanation import Explanation, Fact, RunState, Unseen, Verdict
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.tekton.reports.run_objects import RunObject
+from kubectl_kres.tekton.rules.base.result import Gap
+
+#: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
+TaskState = Literal["", "running", "waiting", "done", "failed", "skipped"]
+
+
+class PlannedTask(Record, frozen=True):
+    """A task of the Pipeline. ``runs``: how many TaskRuns its matrix makes; absent: only known when a task has ended.
+
+    ``names``: of the TaskRuns as far as they are known. ``explanation``: of the first of them, as if nothing else ran;
+    absent where ``gap`` says what is missing to tell. ``state``: what has become of them.
+    """
+
+    name: str
+    runs: int | None = 1
+    names: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    is_finally: bool = False
+    state: TaskState = ""
+    task: Source | None = None
+    gap: Gap | None = None
+    explanation: Explanation | None = None
+
+
+class AtOnce(Record, frozen=True):
+    """The most that open tasks can ask of a quota at one moment: ``amount`` in total, by ``tasks``.
+
+    ``quota`` empty: no quota limits it. ``counted``: what of it is in ``used`` already. ``assistants``: what affinity
+    assistants add for as long as the run lasts. ``after``: used with all of it. ``at_least``: a number of runs among
+    them is not known yet and taken as one.
+    """
+
+    resource: str
+    amount: str
+    tasks: tuple[str, ...]
+    quota: str = ""
+    is_finally: bool = False
+    at_least: bool = False
+    counted: str = ""
+    assistants: str = ""
+    used: str = ""
+    hard: str = ""
+    after: str = ""
+    exceeded: bool = False
+
+
+class AssistantPod(Record, frozen=True):
+    """A pod that keeps tasks on one node, by the name of its StatefulSet. ``workspace`` empty: for the whole run.
+
+    ``refused``: the events of the StatefulSet, which are all that say so. ``tasks``: those whose pods must be on its
+    node, and find none without it. ``there``: its pod exists.
+    """
+
+    name: str
+    workspace: str = ""
+    refused: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    there: bool = False
+
+
+class PipelineExplanation(Record, frozen=True):
+    """What becomes of a PipelineRun. ``problem``: why nothing of it runs, in Tekton's words; ``cycle``: tasks that wait
+    for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
+
+    ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
+    succeeded or failed, so that nothing of it is made any more. ``held``: the value of ``spec.status`` that holds it
+    back. ``claims``: of its workspaces. ``run_state``: whether it runs, and why it does not; absent of a file. With
+    ``-c`` there is that task alone.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"seconds_left"})
+
+    subject: ObjectRef
+    start: str
+    verdict: Verdict
+    remedies: tuple[Remedy, ...]
+    problem: Problem | None = None
+    cycle: tuple[str, ...] = ()
+    tasks: tuple[PlannedTask, ...] = ()
+    at_once: tuple[AtOnce, ...] = ()
+    assistants: tuple[AssistantPod, ...] = ()
+    seconds_left: int | None = None
+    ended: bool = False
+    facts: tuple[Fact, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    version: str = ""
+    complete: bool = True
+    held: str = ""
+    claims: tuple[RunObject, ...] = ()
+    run_state: RunState | None = None
+
+    @property
+    def lacks_objects(self) -> bool:
+        """Whether a claim or an assistant that its tasks need is refused."""
+        claims = any(claim.state == "refused" for claim in self.claims)
+        return claims or any(
+            assistant.refused and assistant.tasks and not assistant.there for assistant in self.assistants
+        )
+
+
+def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
+    """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""
+    kept = tuple(task for task in explanation.tasks if task.name == name)
+    if not kept:
+        names = ", ".join(task.name for task in explanation.tasks) or "none"
+        raise UsageError(f'{explanation.subject} has no task "{name}"', hint=f"its tasks: {names}")
+    return structs.replace(explanation, tasks=kept, at_once=(), assistants=())

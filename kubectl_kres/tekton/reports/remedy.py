@@ -1,0 +1,236 @@
+"""What to change where Tekton refuses, or the pod that Tekton makes is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from kubectl_kres.admission.base.draft import Slot
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.provenance.journal import Set
+from kubectl_kres.reports.common.system import Naming
+from kubectl_kres.reports.common.system_parts import TektonPart
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
+from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, request_over_limit
+from kubectl_kres.reports.remedies.typos import near
+from kubectl_kres.reports.remedies.words import for_new_run
+
+
+def _say(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+    def say(_: RemedyContext) -> Iterator[str]:
+        yield text
+
+    return say
+
+
+_PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
+
+
+def _over_limit(case: RemedyContext) -> Iterator[str]:
+    match = _PAIR.search(case.finding.text)
+    figures = f" ({match[1]} and {match[2]})" if match is not None else ""
+    yield (
+        f"in the Task, lower the step's request to its limit or raise the limit{figures}; "
+        "values of the run do not help, the Task's own text is compared"
+    )
+
+
+def _undecoded(case: RemedyContext) -> Iterator[str]:
+    path, text = case.finding.path, case.finding.observed
+    place, _, field = path.rpartition(".")
+    if not path:
+        yield "correct the field that the message names"
+    elif "impossible ParamValues" in case.finding.text:
+        yield f"give {place} a value"
+    elif not path.endswith("]"):
+        other = {"resources": "computeResources", "computeResources": "resources"}.get(field)
+        yield f"write {other}, not {field}, at {place}" if other else f"take {path} out"
+    elif "$(" in text:
+        yield f"write a quantity at {path}: parameters cannot be used there"
+    else:
+        yield f'write {path} as {near(text) or "a quantity such as 500m or 128Mi"}, not "{text}"'
+
+
+def _one_of(case: RemedyContext) -> Iterator[str]:
+    kind = "pipeline" if "pipelineRef" in case.finding.text else "task"
+    yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
+
+
+def _retired(case: RemedyContext) -> Iterator[str]:
+    fields = case.finding.text.partition("field(s): ")[2].partition("\n")[0]
+    yield (
+        f"take {fields} out: inputs and outputs are workspaces and parameters now, "
+        "and what a run gives its steps stands in stepOverrides (v1: stepSpecs)"
+    )
+
+
+def _without_value(case: RemedyContext) -> Iterator[str]:
+    names = case.finding.text.rpartition("[")[2].rstrip("]").split()
+    those = "a default for it" if len(names) == 1 else "defaults for them"
+    yield f"give {' and '.join(names)} in spec.params of the run, or in the Task {those}"
+
+
+def _timeout(case: RemedyContext) -> Iterator[str]:
+    sentences = case.finding.text.splitlines()
+    if any(" should be >= 0" in sentence for sentence in sentences):
+        yield "set the timeout to 0 or more"
+    if any(" should be >= 0" not in sentence for sentence in sentences):
+        yield "shorten the timeout that the message names, or lengthen what it is a part of"
+
+
+_ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not found$')
+_REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
+
+
+def _unresolved(case: RemedyContext) -> Iterator[str]:
+    text = case.finding.text
+    match, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
+    names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
+    if match is not None:
+        yield f"create {_REFERRED[match[1]]} {match[2]}, or refer to one that is there, and start a new run"
+    elif "extra params" in text:
+        yield f"take {names} out of the parameters of step {step}: its StepAction does not declare it"
+    else:
+        yield f"give {names} in the parameters of step {step}, or a default in its StepAction"
+
+
+def _unbound(case: RemedyContext) -> Iterator[str]:
+    name = case.finding.text.partition('"')[2].partition('"')[0]
+    if "does not match" in case.finding.text:
+        yield f"take workspace {name} out of spec.workspaces of the run, or declare it in the Task"
+    else:
+        yield f"bind workspace {name} in spec.workspaces of the run, or make it optional in the Task"
+
+
+def _share_over_limit(case: RemedyContext) -> Iterator[str]:
+    """A LimitRange's share counts for a step without a request, whatever limit the step has."""
+    entry, name = case.last_set("requests"), case.finding.resource
+    if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:
+        yield from request_over_limit(case)
+        return
+    given = f"{entry.source.ref} gives it that request, since it has none or 0"
+    yield (
+        f"set limits.{name} of {case.who()} to at least {entry.after} ({given}), "
+        f"or its request to at most {case.finding.limit} and no less than any min"
+    )
+
+
+#: Remedies by rule, of what Tekton's webhooks and controller refuse.
+TEKTON_REMEDIES: Mapping[str, Remedy] = {
+    "tekton/decode": _undecoded,
+    "tekton/one-of": _one_of,
+    "tekton/no-steps": _say("give the Task a step"),
+    "tekton/step-name": _say("give each step a name of its own, of small letters, digits and dashes"),
+    "tekton/step-ref": _say("take what the StepAction says out of the step"),
+    "tekton/image": _say("give each step and sidecar an image"),
+    "tekton/script": _say("keep either the script or the command; a step can have its command from the step template"),
+    "tekton/artifacts": _say("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
+    "tekton/rules/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
+    "tekton/run-after": _say("name tasks of the Pipeline in runAfter, and none in finally"),
+    "tekton/cycle": _say("take one of these tasks out of what the other waits for"),
+    "tekton/timeout": _timeout,
+    "tekton/retries": _say("set retries to 0 or more"),
+    "tekton/run-status": _say("take spec.status out"),
+    "tekton/breakpoint": _say("set onFailure to enabled, and name each step once in beforeSteps"),
+    "tekton/reserved-sidecar": _say("give the sidecar another name"),
+    "tekton/retired-field": _retired,
+    "tekton/api-fields": _say("take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"),
+    "tekton/override-name": _say("name each step or sidecar in one entry"),
+    "tekton/task-level-conflict": _say(
+        "keep either computeResources of the whole Task or the values of single steps; an empty one counts, too"
+    ),
+    "tekton/request-over-limit": _over_limit,
+    "validation/request-over-limit": _share_over_limit,
+    "tekton/given-twice": _say("take all but one of what has the same name out; capitals make no difference in a run"),
+    "tekton/undeclared": _say("declare what is named, or correct its name where it is referred to"),
+    "tekton/variable-use": _say(
+        "take an entry of the list, or a key of the object; a whole list stands alone in command or args"
+    ),
+    "tekton/declaration": _say("correct name, type, default or properties of the parameter"),
+    "tekton/result": _say("correct name, type, properties or value of the result"),
+    "tekton/volume": _say("give each volume a name of its own, without tekton-internal- in front"),
+    "tekton/unmountable": _say("name the volume in the Task, or correct the mount; mount each at a path of its own"),
+    "tekton/mount": _say("mount a volume that is not Tekton's, at a path outside of /tekton"),
+    "tekton/when": _say("give the condition input, operator (in, notin) and values"),
+    "tekton/action-script": _say("take the parameter through an environment variable of the StepAction"),
+    "tekton/workspace-binding": _say("bind each workspace to exactly one volume, with its name"),
+    "tekton/name": _say("correct the name of the Task; what a resolver fetches needs the field resolver"),
+    "tekton/on-error": _say("set onError to continue or stopAndFail, and no retries beside continue"),
+    "tekton/resolution": _unresolved,
+    "tekton/params": _without_value,
+    "tekton/workspaces": _unbound,
+    "tekton/one-claim": _say(
+        "back the workspaces by one claim (subPath parts it), or set coschedule to disabled, pipelineruns or "
+        "isolate-pipelinerun in ConfigMap feature-flags"
+    ),
+    "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
+    "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
+    "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),
+    "tekton/pod-security": _say("give each container the security context that the message asks for"),
+}
+
+
+def _undivided(of_pods: Remedy) -> Remedy:
+    """For whole pieces, as GPUs are, that were divided by the steps; ``of_pods``: for any other value."""
+
+    def say(case: RemedyContext) -> Iterator[str]:
+        paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
+        sets = [entry for entry in case.journal if isinstance(entry, Set) and entry.path in paths]
+        steps = (
+            sum(container.name.startswith("step-") for container in case.draft.containers)
+            if case.draft is not None
+            else 0
+        )
+        if not sets or steps < 2 or not sets[-1].rule.startswith("tekton/task-level-request"):
+            yield from of_pods(case)
+            return
+        name = sets[-1].path.rpartition("[")[2].rstrip("]")
+        yield (
+            f"take {name} out of the values for the whole Task and give it to one step, "
+            f"in the Task or with stepSpecs: it cannot be divided by {steps} steps"
+        )
+
+    return say
+
+
+#: Refusals of a part of what comes in whole numbers.
+WHOLE: Mapping[str, Remedy] = {
+    rule: _undivided(REMEDIES[rule])
+    for rule in ("validation/integer", "validation/request-equals-limit", "validation/hugepages")
+}
+
+
+def naming(part: TektonPart, outcome: Outcome) -> Naming:
+    """Steps and sidecars as in the Task, and values by the field that somebody wrote."""
+    fields = {
+        entry.path: f"{entry.source.field} of {entry.source.ref}"
+        for entry in outcome.journal
+        if isinstance(entry, Set) and entry.source is not None
+    }
+    slots = outcome.draft.slots() if outcome.draft is not None else ()
+    return Naming({slot.path: _title(slot, part.added) for slot in slots}, fields)
+
+
+def _title(slot: Slot, added: Sequence[str]) -> str:
+    if slot.name in added:
+        return f"{slot.title}, which Tekton adds,"
+    kind, _, name = slot.name.partition("-")
+    return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
+
+
+def kept_elsewhere(text: str) -> str:
+    """Return a sentence about a feature flag with the place where the Tekton Operator keeps it."""
+    return text.replace(
+        "in ConfigMap feature-flags",
+        "in TektonConfig config at spec.pipeline (the Tekton Operator keeps ConfigMap feature-flags)",
+    )
+
+
+def of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+    """Sentences that mend a refusal, as the run needs them: one that has ended is only made anew."""
+    texts = [kept_elsewhere(text) if part.by_operator else text for text in texts]
+    if part.failed and not texts:
+        return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
+    if not part.ended or not texts:
+        return tuple(texts)
+    return *texts[:-1], for_new_run(texts[-1], again=True)

@@ -1,0 +1,109 @@
+"""What the containers of a run's pod tell: which were killed for memory, and which decide how much it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from kubectl_kres.admission.base.draft import SIDES, Draft
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.model.pod import ContainerStatus, Pod
+from kubectl_kres.provenance.journal import Set, Source
+from kubectl_kres.quantity import ZERO, parse
+from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult
+
+_KILLED = "OOMKilled"
+
+
+def killed_containers(pod: Pod | None, result: RunResult, added: Collection[str]) -> tuple[KilledContainer, ...]:
+    """Return the containers of a run's pod that were killed for memory, init containers first.
+
+    ``result``: what admission makes of the run today, whose journal says what sets a limit. ``added``: the containers
+    that Tekton adds.
+    """
+    if pod is None:
+        return ()
+    statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+    names = [status.name for status in statuses if _was_killed(status)]
+    return tuple(
+        KilledContainer(
+            name, limit := _limit(pod, name), _source(result, name, limit), name in added, _again(result, name, limit)
+        )
+        for name in names
+    )
+
+
+def was_killed(pod: Pod) -> bool:
+    """Return whether a container of the pod was killed for memory."""
+    statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+    return any(map(_was_killed, statuses))
+
+
+def _was_killed(status: ContainerStatus) -> bool:
+    return any(
+        state is not None and state.terminated is not None and state.terminated.reason == _KILLED
+        for state in (status.state, status.last_state)
+    )
+
+
+def _limit(pod: Pod, name: str) -> str:
+    for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):
+        if container.name == name and container.resources is not None:
+            return str((container.resources.limits or {}).get("memory", ""))
+    return ""
+
+
+def _again(result: RunResult, name: str, limit: str) -> bool:
+    """Whether admission gives the container no more memory today; also where that is not known."""
+    draft = result.outcome.draft if result.outcome is not None else None
+    slots = [slot for slot in draft.slots() if slot.name == name] if draft is not None else []
+    today = slots[0].side("limits").get("memory") if slots else None
+    if not slots or not limit:
+        return True
+    return today is not None and today <= parse(limit)
+
+
+def _source(result: RunResult, name: str, limit: str) -> Source | None:
+    """What sets the limit today, if that is the one that the pod has."""
+    if result.built is None or not limit:
+        return None
+    spec = result.built.pod.spec
+    paths = {
+        container.name: f"spec.{field}[{index}].resources.limits[memory]"
+        for field, group in (("initContainers", spec.init_containers), ("containers", spec.containers))
+        for index, container in enumerate(group or ())
+    }
+    last = [entry for entry in result.journal if isinstance(entry, Set) and entry.path == paths.get(name)]
+    return last[-1].source if last and last[-1].after == limit else None
+
+
+_RULES = frozenset({"quota/exceeded", "limitrange/max"})
+
+
+def outweighed(outcomes: Sequence[Outcome], added: Collection[str]) -> tuple[Outweighed, ...]:
+    """Return what of a refused pod is more for a container that Tekton adds than for all steps and sidecars together.
+
+    ``added``: their names.
+    """
+    refused = [outcome for outcome in outcomes if outcome.refusal is not None and outcome.draft is not None]
+    if not refused or refused[0].refusal is None:
+        return ()
+    draft: Draft | None = refused[0].draft
+    names = {
+        finding.resource.rpartition(".")[2]
+        for finding in refused[0].refusal.findings
+        if finding.rule in _RULES and finding.resource
+    }
+    return tuple(_outweighed(draft, names, added)) if draft is not None else ()
+
+
+def _outweighed(draft: Draft, names: Collection[str], added: Collection[str]) -> Iterator[Outweighed]:
+    for name in sorted(names):
+        for side in SIDES:
+            together = of_containers(draft.containers, [], side).get(name, ZERO)
+            amounts = {slot.name: slot.side(side).get(name, ZERO) for slot in draft.inits}
+            most = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
+            whose = tuple(container for container, amount in amounts.items() if amount.nano == most.nano)
+            if most > together and set(whose) <= set(added):
+                yield Outweighed(side, name, str(most), whose, str(together))

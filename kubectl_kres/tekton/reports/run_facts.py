@@ -1,0 +1,153 @@
+"""What the cluster says of a TaskRun, what it waits for, and what was supposed about Tekton."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.model.meta import Condition
+from kubectl_kres.provenance.journal import Assume, Journal, Source
+from kubectl_kres.provenance.problem import TooMuch
+from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.system import Happening
+from kubectl_kres.reports.common.system_parts import Waiting
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.model import PipelineRun, TaskRun
+from kubectl_kres.tekton.reports.config import remarks
+from kubectl_kres.tekton.reports.world import refused_definitions, tekton_world
+from kubectl_kres.tekton.rules.controller.quota_retry import REASON, never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult
+
+#: Reads whose failure the assumptions tell.
+SETTLING = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
+HELD_TASK_RUN, HELD_PIPELINE_RUN = "TaskRunPending", "PipelineRunPending"
+#: Reasons of a run that has not ended. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
+_UNDER_WAY = frozenset({
+    "Started", "Pending", "Running", "TaskRunResolvingTaskRef", "ResolvingTaskRef", "ToBeRetried",
+    HELD_TASK_RUN, HELD_PIPELINE_RUN,
+})  # fmt: skip
+
+
+def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
+    """The condition of a run that has not succeeded, then those of its earlier tries."""
+    kind = "TaskRun" if isinstance(run, TaskRun) else "PipelineRun"
+    source = Source(kind, run.metadata.name, run.metadata.namespace, "status.conditions[Succeeded]")
+    yield from _of(run.status.conditions, source)
+    tries = (run.status.retries_status or ()) if isinstance(run, TaskRun) else ()
+    for index, item in enumerate(tries):
+        yield from _of(item.conditions, source.at(f"status.retriesStatus[{index}]"))
+
+
+def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fact]:
+    for condition in conditions or ():
+        if condition.type == "Succeeded" and condition.status != "True":
+            text = condition.message or f"Succeeded is {condition.status}"
+            yield Fact(condition.reason or condition.type, text, source, condition.last_transition_time or "")
+
+
+def failures(run: TaskRun) -> Iterator[Happening]:
+    """Of a run those that ended a try, and that it waits for a quota."""
+    waiting = waits(run)
+    for fact in run_facts(run):
+        if waiting is not None and fact.reason == waiting.reason:
+            yield Happening(fact, "warn")
+        elif fact.reason not in _UNDER_WAY:
+            yield Happening(fact, "bad")
+
+
+def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
+    """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
+    config = tekton_world(store, namespace, ask).config
+    own = tuple(entry for entry in journal if isinstance(entry, Assume) and entry.code.startswith("tekton/"))
+    lost = tuple(
+        Assume(
+            ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {refused_definition.text}"
+        )
+        for ref, refused_definition in refused_definitions(store, namespace, ask).items()
+    )
+    assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own)}.values())
+    if store.covered(Need("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
+        return assumes
+    text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"
+    return (*assumes, Assume("", "tekton/pod-security-unknown", text))
+
+
+def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | None:
+    """None: the run does not wait for a quota. ``minutes``: the timeout of a PipelineRun that names none."""
+    condition = waits(run)
+    if condition is None:
+        return None
+    moment = moment_of(now)
+    tried = next_try(run, moment) if moment is not None else None
+    owner = pipeline_run_of(run)
+    pipeline_run = store.get("PipelineRun", owner, run.metadata.namespace) if owner else None
+    left = (
+        time_left(pipeline_run, moment, minutes)
+        if isinstance(pipeline_run, PipelineRun) and moment is not None
+        else None
+    )
+    return Waiting(
+        condition.last_transition_time or "",
+        tried.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if tried is not None else "",
+        owner,
+        int(left.total_seconds()) if left is not None else None,
+    )
+
+
+def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch, ...]:
+    """What of a pod that a quota refuses is more than that has at all; empty: in one way or another it can fit."""
+    if any(result.problem is None or result.problem.reason != REASON for result in results):
+        return ()
+    pairs = [never_fits(result, policies) for result in results]
+    return pairs[0] if pairs and all(pairs) else ()
+
+
+def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
+    """The condition that says how a run fares; None of one that no controller has seen."""
+    return next((condition for condition in run.status.conditions or () if condition.type == "Succeeded"), None)
+
+
+def held_back(run: TaskRun | PipelineRun) -> str:
+    """Return the value of ``spec.status`` that holds a run back, so that nothing is made of it; empty: none does.
+
+    Source: pkg/apis/pipeline/v1 TaskRun.IsPending, PipelineRun.IsPending.
+    """
+    condition = condition_of(run)
+    if condition is not None and condition.status != "Unknown":
+        return ""
+    value = HELD_TASK_RUN if isinstance(run, TaskRun) else HELD_PIPELINE_RUN
+    return value if run.spec.status == value else ""
+
+
+def fares(run: TaskRun | PipelineRun) -> str:
+    """How a run fares, in a word: waiting is for a quota."""
+    condition = condition_of(run)
+    if condition is None:
+        return "new"
+    if condition.status == "True":
+        return "succeeded"
+    if condition.status == "False":
+        return "cancelled" if "Cancelled" in condition.reason else "failed"
+    return "waiting" if condition.reason == REASON else "pending" if condition.reason == "Pending" else "running"
+
+
+def pipeline_run_of(run: TaskRun) -> str:
+    """The PipelineRun that made the run; empty if none did."""
+    owners = (
+        owner_reference
+        for owner_reference in run.metadata.owner_references or ()
+        if owner_reference.kind == "PipelineRun"
+    )
+    return next((owner.name for owner in owners), "")
+
+
+def moment_of(text: str) -> datetime | None:
+    """A time of the API; None for what is none."""
+    try:
+        result = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return result if result.tzinfo is not None else None

@@ -1,0 +1,500 @@
+"""Remedies of a refused TaskRun, found by trying: values of Task and run, a default for what Tekton adds, more room.
+
+Every trial goes through Tekton's steps and the API server's again, in every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct, convert, structs
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot, Unparsable
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
+from kubectl_kres.admission.limitrange.limitrange_object import parse as parsed_range
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.request.new_pod import Policies, quota_request
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.provenance.journal import Set
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.remedy import (
+    Admits,
+    CreateObject,
+    Edit,
+    RaiseQuota,
+    Remedy,
+    SetBound,
+    SetConfig,
+    SetValue,
+)
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.remedies.pods import (
+    OF_VALUES,
+    TRIED,
+    PodFaults,
+    amounts,
+    dearest,
+    findings_of,
+    full,
+    price_of,
+)
+from kubectl_kres.reports.remedies.resource_values import Resource
+from kubectl_kres.reports.remedies.rollout import Key, Rest
+from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
+from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
+from kubectl_kres.reports.remedies.words import composed, for_new_run, raises
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.run_objects import existing_claims
+from kubectl_kres.tekton.reports.ways.admitted_remedies import admitted_remedies
+from kubectl_kres.tekton.reports.ways.changed_policies import with_lists
+from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
+from kubectl_kres.tekton.reports.ways.container_defaults import default_edits, entry_edit, resources_of, tried
+from kubectl_kres.tekton.reports.ways.run_values import RunCase, RunField
+from kubectl_kres.tekton.reports.ways.security_remedies import security_remedies
+from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.variables import variables_of
+from kubectl_kres.tekton.rules.controller.pod_security import RULE as SECURITY
+from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
+from kubectl_kres.tekton.rules.controller.workspace_claims import RULE as CLAIM
+from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
+from kubectl_kres.tekton.rules.resources.containers import layout
+
+#: What is divided and comes in whole numbers has no value for the whole Task that is right.
+_WHOLE = frozenset({"validation/integer", "validation/request-equals-limit", "validation/hugepages"})
+_ROUNDS = 8
+_OVERRIDDEN = frozenset({"tekton/step-spec", "tekton/sidecar-spec"})
+_ORDER = ("computeResources", "steps", "stepSpecs", "sidecars", "sidecarSpecs")
+_CREATED = "container-defaults"
+
+#: A default of LimitRanges for containers that state nothing.
+Default = tuple[Side, str]
+Values = dict[RunField, str | None]
+
+
+class RunTrial(Struct, frozen=True):
+    """One set of edits: values, defaults of LimitRanges, and what quotas have to be."""
+
+    values: Mapping[RunField, str | None]
+    defaults: Mapping[Default, str]
+    judged: PodFaults
+    hard: Mapping[Key, int]
+
+
+def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
+    case = analysis.maker
+    findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
+    part = analysis.tekton
+    if not isinstance(case, RunCase):
+        return ()
+    if not findings:
+        return tuple(admitted_remedies(store, subject, part, case)) if part is not None else ()
+    if part is not None and part.problem is not None and part.problem.rule == CLAIM:
+        claims = claims_of(case.run, existing_claims(store, case.run))
+        ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
+        again = subject.raw is None and subject.ref.kind == "TaskRun"
+        return tuple(structs.replace(way, text=for_new_run(way.text, again=again)) for way in ways)
+    if all(finding.rule == SECURITY for finding in findings):
+        ways = security_remedies(store, subject, case)
+        again = analysis.tekton is not None and analysis.tekton.ended
+        return tuple(structs.replace(way, text=for_new_run(way.text, again=again)) for way in ways)
+    if any(finding.rule not in TRIED for finding in findings):
+        return ()
+    if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
+        return ()
+    try:
+        return tuple(_Search(store, subject, analysis, case).remedies())
+    except (Unparsable, QuantityError):
+        return ()
+
+
+class _Search:
+    def __init__(self, store: Store, subject: Subject, analysis: Analysis, case: RunCase) -> None:
+        self.store, self.subject, self.analysis, self.case = store, subject, analysis, case
+        self.policies, self.namespace = analysis.known.policies, subject.ref.namespace
+        run, task = case.run.spec, case.task.spec
+        places = layout(task, run.debug, case.world.config.flags, case.world.server.version, variables_of(run, task))
+        self.places = {place.path: place for group in places for place in group}
+        self.steps = [path for path, place in self.places.items() if place.role == "step"]
+        #: A run that is only supposed has no field of its own to change.
+        self.has_run = subject.ref.kind not in {"Task", "Pipeline"}
+        whole = run.compute_resources
+        self.task_level = whole is not None and bool(whole.requests or whole.limits)
+        self._tried: dict[tuple[frozenset[tuple[RunField, str | None]], frozenset[tuple[Default, str]]], PodFaults] = {}
+
+    def remedies(self) -> Iterator[Remedy]:
+        seen: list[tuple[Edit, ...]] = []
+        trials = [*self._trials()]
+        ways = [*(tuple(self._edits(trial)) for trial in trials), *self._of_defaults_given(trials)]
+        for edits in sorted(ways, key=_rank):
+            if edits and edits not in seen:
+                seen.append(edits)
+                told = composed(self.store, self.subject, edits, Admits(1, 1), 0)
+                yield structs.replace(told, text=for_new_run(told.text, again=self._of_new_run(edits)))
+
+    def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
+        """What containers are given that state nothing: with the values of a trial where those are needed, too."""
+        resources = resources_of(finding for outcome in self.analysis.outcomes for finding in findings_of(outcome))
+        for values in ({}, *(trial.values for trial in trials if trial.values)):
+            case = self.case.with_values(values)
+            edit = None if tried(case).passes else entry_edit(self.store, case, resources)
+            if edit is not None:
+                yield (edit, *self._of_values(values))
+                break
+        yield default_edits(self.case, resources, self.namespace)
+
+    def _of_new_run(self, edits: Sequence[Edit]) -> bool:
+        """Whether the run that is there is not helped: it has ended, or keeps what it was made from."""
+        part = self.analysis.tekton
+        there = self.subject.raw is None and self.subject.ref.kind == "TaskRun"
+        return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
+
+    def _trials(self) -> Iterator[RunTrial]:
+        run_trials = [trial for way in ("lower", "raise") if (trial := self._passing(way)) is not None]
+        yield from run_trials
+        for trial in run_trials[:1]:
+            if trial.hard:
+                yield from self._within(trial)
+
+    def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
+        """What becomes of the run with these values, in every order; what was tried is known."""
+        tried = frozenset(values.items()), frozenset(defaults.items())
+        if tried not in self._tried:
+            self._tried[tried] = self._judged(values, defaults)
+        return self._tried[tried]
+
+    def _judged(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
+        case, policies = self.case.with_values(values), self._with_defaults(defaults)
+        world = case.world
+        if defaults:
+            world = world_of(policies, world.server, world.config, world.lookups, namespace=world.namespace)
+        results = task_run(case.run, world, task=case.task, fields=case.fields)
+        if isinstance(results, Gap) or any(result.outcome is None or result.built is None for result in results):
+            refused = tuple(outcome for outcome in self.analysis.outcomes if outcome.refusal is not None)
+            return PodFaults(refused, refused, {})
+        outcomes, prices = [], []
+        for result in results:
+            if result.outcome is None or result.built is None:
+                continue
+            outcomes.append(structs.replace(result.outcome, journal=result.journal))
+            if result.outcome.draft is not None:
+                request = quota_request(result.built.pod, result.outcome.draft)
+                prices.append(price_of(charges(request, policies.quotas)))
+        faults = tuple(outcome for outcome in outcomes if outcome.refusal is not None and not full(outcome))
+        return PodFaults(tuple(outcomes), faults, dearest(prices))
+
+    def _passing(self, way: Way) -> RunTrial | None:
+        """Values and defaults that everything but quotas lets pass, as few as are needed; None: none were found."""
+        values: Values = {}
+        defaults: dict[Default, str] = {}
+        for _ in range(_ROUNDS):
+            judged = self.judge(values, defaults)
+            if not judged.faults:
+                return self._fewest(values, defaults)
+            before = dict(values), dict(defaults)
+            if not self._mend(judged.faults[0], values, defaults, way) or before == (values, defaults):
+                return None
+        return None
+
+    def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Way) -> bool:
+        """What the refusal asks for, added to values and defaults; False: it cannot be given."""
+        draft: Draft | None = fault.draft
+        findings = [finding for finding in findings_of(fault) if finding.rule != "quota/exceeded"]
+        if draft is None or any(finding.rule not in OF_VALUES for finding in findings):
+            return False
+        needed = needed_sides(findings)
+        for name in sorted({resource_of(finding) for finding in findings}):
+            solved = Resource(name, draft, self._with_defaults(defaults).limits, needed.get(name, set()), way)
+            solved.solve()
+            if not self._take(fault, draft, solved.draft, name, values, defaults):
+                return False
+        return True
+
+    def _take(
+        self, fault: Outcome, before: Draft, after: Draft, name: str, values: Values, defaults: dict[Default, str]
+    ) -> bool:
+        changed = [
+            (new, side, new.side(side)[name])
+            for old, new in zip(before.slots(), after.slots(), strict=True)
+            for side in SIDES
+            if name in new.side(side) and old.side(side).get(name) != new.side(side)[name]
+        ]
+        for slot, side, quantity in changed:
+            place = self.places.get(slot.path)
+            if place is None:
+                return False
+            if place.role == "injected":
+                if slot_states(before, slot.path, side, name):
+                    return False
+                defaults[side, name] = str(quantity)
+            else:
+                values.update([self._field(fault, slot, side, name, quantity)])
+        return True
+
+    def _field(self, fault: Outcome, slot: Slot, side: Side, name: str, quantity: Quantity) -> tuple[RunField, str]:
+        """Where to write what a container is to have: at the run, where that sets it, else in the Task."""
+        place = self.places[slot.path]
+        if place.role == "step" and self.task_level:
+            whole = RunField("computeResources", 0, side, name)
+            shared = quantity if side == "limits" else Quantity(quantity.nano * len(self.steps), quantity.format)
+            return whole, str(shared)
+        last = next(
+            (
+                entry
+                for entry in reversed(fault.journal)
+                if isinstance(entry, Set) and entry.path == slot.at(side, name)
+            ),
+            None,
+        )
+        if last is not None and last.rule in _OVERRIDDEN and last.source is not None:
+            specs = (self.case.run.spec.step_specs if place.role == "step" else self.case.run.spec.sidecar_specs) or ()
+            steps = (self.case.task.spec.steps if place.role == "step" else self.case.task.spec.sidecars) or ()
+            own = steps[place.number].name
+            number = next(at for at, spec in enumerate(specs) if spec.name == own)
+            return RunField("stepSpecs" if place.role == "step" else "sidecarSpecs", number, side, name), str(quantity)
+        return RunField("steps" if place.role == "step" else "sidecars", place.number, side, name), str(quantity)
+
+    def _fewest(self, values: Values, defaults: dict[Default, str]) -> RunTrial:
+        """Without what nothing asks for."""
+        for field in sorted(values, key=lambda run_field: (run_field.side == "limits", run_field)):
+            fewer = {run_field: text for run_field, text in values.items() if run_field != field}
+            if not self.judge(fewer, defaults).faults:
+                values = fewer
+        for key in sorted(defaults, key=lambda value: value[0] == "limits"):
+            less = {item: text for item, text in defaults.items() if item != key}
+            if not self.judge(values, less).faults:
+                defaults = less
+        return self._trial(values, defaults, self.judge(values, defaults))
+
+    def _trial(self, values: Values, defaults: Mapping[Default, str], judged: PodFaults) -> RunTrial:
+        used, hard = amounts(self.policies.quotas)
+        needs = {key: used.get(key, 0) + amount for key, amount in judged.price.items() if amount > 0 and key in hard}
+        return RunTrial(values, defaults, judged, {key: need for key, need in needs.items() if need > hard[key]})
+
+    def _within(self, trial: RunTrial) -> Iterator[RunTrial]:
+        """The room that there is: values for the whole Task, then those of the steps in proportion."""
+        whole = self._for_task() if self.has_run and not self.task_level and len(self.steps) > 1 else None
+        if whole is not None:
+            yield from self._lowered(whole, trial.defaults)
+        yield from self._lowered(dict(trial.values), trial.defaults)
+
+    def _for_task(self) -> Values | None:
+        """What the steps state, as values of the run for the whole Task; None where the run may not state them."""
+        run, flags = self.case.run.spec, self.case.world.config.flags
+        if flags.api_fields == "stable" or any(
+            step_spec.compute_resources is not None for step_spec in run.step_specs or ()
+        ):
+            return None
+        if "taskRunSpecs" not in self.case.fields.compute_resources.field and self.subject.ref.kind != "TaskRun":
+            return None
+        limits: dict[str, Quantity] = {}
+        requests: dict[str, Quantity] = {}
+        template = self.case.task.spec.step_template
+        for item in self.case.task.spec.steps or ():
+            own = [step for step in (template, item) if step is not None and step.compute_resources is not None]
+            mine: dict[Side, dict[str, Quantity]] = {"limits": {}, "requests": {}}
+            for step in own:
+                for field in SIDES:
+                    mine[field] |= _amounts(step.compute_resources, field)
+            for name, limit in mine["limits"].items():
+                limits[name] = max(limit, limits.get(name, ZERO), key=lambda it: it.nano)
+            for name, amount in {**mine["limits"], **mine["requests"]}.items():
+                requests[name] = requests.get(name, ZERO) + amount
+        sides: tuple[tuple[Side, dict[str, Quantity]], ...] = (("limits", limits), ("requests", requests))
+        return {RunField("computeResources", 0, side, name): str(it) for side, own in sides for name, it in own.items()}
+
+    def _lowered(self, values: Values, defaults: Mapping[Default, str]) -> Iterator[RunTrial]:
+        for _ in range(_ROUNDS):
+            judged = self.judge(values, defaults)
+            trial = self._trial(values, defaults, judged)
+            if judged.faults or any(measured(name) is None for _, name in trial.hard):
+                return
+            if not trial.hard:
+                yield self._without_followers(trial)
+                return
+            side, name = min(it for _, key in trial.hard if (it := measured(key)) is not None)
+            draft: Draft | None = judged.outcomes[0].draft
+            most = self._room(judged, side, name)
+            if draft is None or most < LEAST.get(name, 10**9):
+                return
+            if self.task_level or any(value.holder == "computeResources" for value in values):
+                fewer = self._shared(values, draft, side, name, most)
+            else:
+                fewer = self._scaled(judged.outcomes[0], draft, side, name, most)
+            if fewer is None or {**values, **fewer} == values:
+                return
+            values = {**values, **fewer}
+
+    def _without_followers(self, trial: RunTrial) -> RunTrial:
+        """Without the sides that follow by themselves, as a request follows its limit."""
+        for which in sorted({(value.holder, value.side, value.resource) for value in trial.values}, reverse=True):
+            if which[0] == "computeResources":
+                continue
+            fewer = {it: text for it, text in trial.values.items() if (it.holder, it.side, it.resource) != which}
+            run_trial = self._trial(fewer, trial.defaults, self.judge(fewer, trial.defaults))
+            if not run_trial.judged.faults and not run_trial.hard:
+                trial = run_trial
+        return trial
+
+    def _room(self, judged: PodFaults, side: Side, name: str) -> int:
+        """The most of a resource that the pod may have."""
+        used, hard = amounts(self.policies.quotas)
+        keys = [key for key in judged.price if key in hard and measured(key[1]) == (side, name)]
+        return min(hard[key] - used.get(key, 0) for key in keys)
+
+    def _scaled(self, judged: Outcome, draft: Draft, side: Side, name: str, most: int) -> Values | None:
+        after = draft.copy()
+        overhead = draft.overhead.get(name, ZERO).nano
+        scale(after, side, name, Quantity(most - overhead))
+        result: Values = {}
+        for old, new in zip(draft.slots(), after.slots(), strict=True):
+            for which in SIDES:
+                amount = new.side(which).get(name)
+                if amount is None or amount == old.side(which).get(name):
+                    continue
+                if amount.nano < units(name, amount) or self.places[new.path].role == "injected":
+                    return None
+                result.update([self._field(judged, new, which, name, amount)])
+        return result
+
+    def _shared(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
+        """The value for the whole Task with which its steps leave room for what runs beside them."""
+        running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+        beside = of_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
+        room = most - beside - draft.overhead.get(name, ZERO).nano
+        part = room // len(self.steps) // units(name) * units(name)
+        if part < units(name):
+            return None
+        limit, request = (RunField("computeResources", 0, it, name) for it in SIDES)
+        outcome = {it: values.get(it) or self.case.written(it) for it in (limit, request)}
+        result: Values = {}
+        text = outcome[limit]
+        if side == "limits" and text is not None:
+            result[limit] = str(Quantity(part, parse(text).format))
+        text = outcome[request]
+        share = part * len(self.steps)
+        if text is not None and parse(text).nano > share:
+            result[request] = str(Quantity(share, parse(text).format))
+        elif text is None and side == "requests" and outcome[limit] is not None:
+            result[request] = str(Quantity(share, parse(str(outcome[limit])).format))
+        return result or None
+
+    def _with_defaults(self, defaults: Mapping[Default, str]) -> Policies:
+        if not defaults:
+            return self.policies
+        all_limits = self._holder(defaults)
+        if all_limits is None:
+            spec = {"limits": [_item(defaults)]}
+            made = convert(
+                {"metadata": {"name": _CREATED, "namespace": self.namespace}, "spec": spec}, LimitRange, strict=False
+            )
+            return structs.replace(self.policies, limits=(*self.policies.limits, parsed_range(made)))
+        limits, item = all_limits
+        items = tuple(
+            _filled(parsed_item, defaults) if parsed_item is item else parsed_item for parsed_item in limits.items
+        )
+        changed = Limits(limits.source, items, limits.created)
+        return structs.replace(
+            self.policies, limits=tuple(changed if limit is limits else limit for limit in self.policies.limits)
+        )
+
+    def _holder(self, defaults: Mapping[Default, str]) -> tuple[Limits, ParsedItem] | None:
+        """The first entry for containers of a LimitRange, which takes the defaults, too; None: there is none."""
+        for limits in self.policies.limits:
+            for item in limits.items:
+                if item.type == "Container" and not any(
+                    name in (item.default if side == "limits" else item.default_request) for side, name in defaults
+                ):
+                    return limits, item
+        return None
+
+    def _edits(self, trial: RunTrial) -> Iterator[Edit]:
+        need = Raised(trial.hard, {}, complete=True, rest=Rest(0, False, {}, {}))
+        yield from raises(self.policies, need)
+        yield from self._of_defaults(trial.defaults)
+        yield from self._of_values(trial.values)
+
+    def _of_values(self, values: Mapping[RunField, str | None]) -> Iterator[Edit]:
+        for field, to in sorted(values.items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
+            source = self.case.source(field)
+            role, name = self._whose(field)
+            yield SetValue(
+                source.ref, source.field, field.resource, to, self.case.written(field), name, field.side, role
+            )
+
+    def _of_defaults(self, defaults: Mapping[Default, str]) -> Iterator[Edit]:
+        if not defaults:
+            return
+        all_limits = self._holder(defaults)
+        if all_limits is None:
+            ref = ObjectRef("LimitRange", _CREATED, self.namespace)
+            manifest = {
+                "apiVersion": "v1",
+                "kind": "LimitRange",
+                "metadata": {"name": _CREATED, "namespace": self.namespace},
+                "spec": {"limits": [_item(defaults)]},
+            }
+            yield CreateObject(ref, manifest)
+            return
+        limits, item = all_limits
+        for (side, name), text in sorted(defaults.items()):
+            bound = "default" if side == "limits" else "defaultRequest"
+            ref = ObjectRef("LimitRange", limits.source.name, self.namespace)
+            yield SetBound(ref, f"{item.path}.{bound}[{name}]", name, text, None, bound, item.type)
+
+    def _whose(self, field: RunField) -> tuple[str, str]:
+        run, task = self.case.run.spec, self.case.task.spec
+        match field.holder:
+            case "computeResources":
+                return "task", ""
+            case "steps":
+                return "step", (task.steps or ())[field.number].name or f"unnamed-{field.number}"
+            case "sidecars":
+                return "sidecar", (task.sidecars or ())[field.number].name
+            case "stepSpecs":
+                return "step", (run.step_specs or ())[field.number].name
+            case _:
+                return "sidecar", (run.sidecar_specs or ())[field.number].name
+
+
+def _rank(edits: Sequence[Edit]) -> int:
+    """Own objects first, then what containers of Tekton are given, the namespace's LimitRanges, and its quotas."""
+    if any(isinstance(edit, RaiseQuota) for edit in edits):
+        return 3
+    if any(isinstance(edit, (SetBound, CreateObject)) for edit in edits):
+        return 2
+    return 1 if any(isinstance(edit, SetConfig) for edit in edits) else 0
+
+
+def _amounts(resources: ResourceRequirements | None, side: Side) -> dict[str, Quantity]:
+    texts = (resources.limits if side == "limits" else resources.requests) if resources is not None else None
+    return {name: parse(str(text)) for name, text in (texts or {}).items()}
+
+
+def slot_states(draft: Draft, path: str, side: Side, name: str) -> bool:
+    """Whether a container has such a value."""
+    return any(name in slot.side(side) for slot in draft.slots() if slot.path == path)
+
+
+def _item(defaults: Mapping[Default, str]) -> dict[str, object]:
+    item: dict[str, object] = {"type": "Container"}
+    for side, field in (("limits", "default"), ("requests", "defaultRequest")):
+        own = {name: text for (which, name), text in sorted(defaults.items()) if which == side}
+        if own:
+            item[field] = own
+    return item
+
+
+def _filled(item: ParsedItem, defaults: Mapping[Default, str]) -> ParsedItem:
+    """The entry with further defaults, and the default requests that the server makes of them."""
+    limits = {name: parse(text) for (side, name), text in defaults.items() if side == "limits"}
+    requests = {name: parse(text) for (side, name), text in defaults.items() if side == "requests"}
+    return with_lists(
+        item, {"default": {**item.default, **limits}, "default_request": {**limits, **item.default_request, **requests}}
+    )

@@ -1,0 +1,113 @@
+"""How a TaskRun or a PipelineRun fares: by its condition, and by its pods where they were read."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import structs
+
+from kubectl_kres.model.meta import Condition
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.explain.object_state import state_of_pod
+from kubectl_kres.reports.run_state.containers import missing_object, troubles
+from kubectl_kres.reports.run_state.grace import is_new, worst
+from kubectl_kres.reports.run_state.next_steps import with_next_step
+from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.model import PipelineRun, TaskRun
+from kubectl_kres.tekton.reports.run_facts import condition_of
+from kubectl_kres.tekton.rules.controller.quota_retry import REASON
+
+#: Reasons of a run whose images do not come. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
+_IMAGE = frozenset({"TaskRunImagePullFailed", "ImagePullBackOff"})
+#: The sentence about a container of a failed run. Source: tekton pkg/pod/status.go getFailureMessage.
+_ENDED_BY_KILL = re.compile(r'"(?:step-)?([^"]+)" exited with code \d+(?:: | \()?OOMKilled|OOMKilled')
+
+
+def run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
+    """``now``: RFC 3339; empty: nothing counts as new."""
+    state = _run_state(store, run, now)
+    return state if state.word in {"runs", "ended"} else with_next_step(state, run.metadata.namespace)
+
+
+def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
+    condition, made = condition_of(run), run.metadata.creation_timestamp or ""
+    since = (condition.last_transition_time if condition is not None else "") or made
+    if condition is not None and condition.status == "True":
+        return RunState("ended")
+    if condition is not None and condition.status == "False":
+        return _failed(store, run, condition)
+    if run.spec.status in {"TaskRunPending", "PipelineRunPending"}:
+        queue = queue_of(run.metadata.labels)
+        detail = f"spec.status is {run.spec.status}" + (f", queue {queue}" if queue else "")
+        reason: Reason = "TaskRunPending" if isinstance(run, TaskRun) else "PipelineRunPending"
+        return RunState("waits", reason, since, by="Kueue" if queue else "", detail=detail)
+    if condition is None:
+        if is_new(made, now):
+            return RunState("starting", since=made)
+        return RunState("waits", "NotCreated", made, detail="Tekton's controller has not looked at it")
+    if condition.reason == REASON:
+        return RunState("waits", "Quota", since, message=condition.message, next="see its fix: kubectl kres explain")
+    if isinstance(run, PipelineRun):
+        return _of_tasks(store, run, now)
+    return _of_pod(store, run, condition, since, now)
+
+
+def _of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
+    """What holds up the TaskRuns that it has going; one that failed is tried again, or ends it."""
+    space = run.metadata.namespace
+    names = [child.name for child in run.status.child_references or () if child.kind == "TaskRun"]
+    runs = [store.get("TaskRun", name, space) for name in names]
+    states = [run_state(store, item, now) for item in runs if isinstance(item, TaskRun)]
+    held_up = worst(state for state in states if state.word in {"waits", "starting"})
+    if held_up is None or (any(state.word == "runs" for state in states) and held_up.word == "starting"):
+        return RunState("runs")
+    return held_up
+
+
+def _of_pod(store: Store, run: TaskRun, condition: Condition, since: str, now: str) -> RunState:
+    space = run.metadata.namespace
+    pod = pod_of(store, run)
+    if pod is not None:
+        state = state_of_pod(store, pod, now)
+        return RunState("runs") if state.word == "ended" else state
+    message, reason = condition.message, condition.reason
+    if reason in _IMAGE:
+        return RunState("fails", "Image", since, message=message)
+    if reason == "ExceededNodeResources" or '"PodScheduled":"False"' in message:
+        what, missing = named_object(message, space)
+        return RunState("waits", what, since, object=missing, message=message)
+    what, missing = missing_object(message, space)
+    if what:
+        return RunState("waits", what, since, object=missing, message=message)
+    if reason in {"Running", "Started"} or is_new(since, now):
+        return RunState("runs") if reason in {"Running", "Started"} else RunState("starting", since=since)
+    if not now:
+        return RunState("starting", since=since)
+    return RunState("waits", "NotStarted", since, message=message, detail=reason)
+
+
+def pod_of(store: Store, run: TaskRun) -> Pod | None:
+    """The pod of a run; None where it has none or it was not read."""
+    pod = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
+    if not isinstance(pod, Pod) or controller(pod)[0] not in {"", "TaskRun"}:
+        return None
+    return pod
+
+
+def _failed(store: Store, run: TaskRun | PipelineRun, condition: Condition) -> RunState:
+    since, message = condition.last_transition_time or "", condition.message
+    if "Cancel" in condition.reason:
+        return RunState("ended")
+    pod = pod_of(store, run) if isinstance(run, TaskRun) else None
+    if pod is not None:
+        killed = next((state for state in troubles(pod, "") if state.reason == "OOMKilled"), None)
+        if killed is not None:
+            return structs.replace(killed, message=message, pod=pod.metadata.name)
+    match = _ENDED_BY_KILL.search(message)
+    if match is not None:
+        who = f"container {match[1]}" if match[1] else "a container"
+        return RunState("fails", "OOMKilled", since, message=message, detail=f"{who} was killed for memory")
+    return RunState("fails", "RunFailed", since, message=message, detail=condition.reason)

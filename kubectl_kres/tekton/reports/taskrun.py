@@ -1,0 +1,294 @@
+"""A TaskRun, or a Task run with defaults, as admission sees it: the pod that Tekton makes of it, and its way there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.errors import ClusterError, Forbidden, NotFound
+from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.provenance.journal import Assume, Derive, Journal, Set, Source
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.analysis import Analysis, PodClaims, Start
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system_parts import TektonPart
+from kubectl_kres.reports.pod.pod_claims import added as sums_of
+from kubectl_kres.reports.pod.resource_view import as_written, values_of
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
+from kubectl_kres.tekton.reports import run_behind
+from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed
+from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, too_much, waiting_of
+from kubectl_kres.tekton.reports.run_objects import existing_claims
+from kubectl_kres.tekton.reports.ways.run_values import RunCase
+from kubectl_kres.tekton.reports.world import stored_run, tekton_world
+from kubectl_kres.tekton.rules.base.result import Fields, Gap, SpecOrigin, fields_below
+from kubectl_kres.tekton.rules.controller.resolve import UsedTask, task_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, alone, task_run
+from kubectl_kres.tekton.rules.controller.workspace_claims import admitted, claims_of, unknown_claims
+
+#: What the author of the Task wrote, in contrast to whoever runs it.
+_AUTHORED = frozenset({"tekton/step", "tekton/step-template", "tekton/sidecar"})
+
+_NAME = "tekton"
+
+#: What a term of a division is called that says how much is lost.
+LOST = "lost in the division"
+
+
+def taskrun_analysis(
+    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, live: Pod | None = None, another: bool = False
+) -> Analysis:
+    """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one;
+    ``another``: one more run like it.
+
+    Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
+    """
+    world = tekton_world(store, subject.ref.namespace, ask)
+    run, refusals = run_of(store, subject, world)
+    if run is None:
+        return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
+    result = task_of(run, world.lookups)
+    used = result if isinstance(result, UsedTask) else None
+    live = None if another else live or pod_of(store, run)
+    # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
+    counted = not another and (live is not None or bool(run.status.pod_name))
+    existing = existing_claims(store, run)
+    results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
+    if isinstance(results, Gap):
+        raise unknown_task(store, subject, results)
+    return analysed(store, subject.ref, ask, run, used or _gone(run), results, live)
+
+
+def _gone(run: TaskRun) -> UsedTask:
+    """A Task that does not exist, as the run names it."""
+    name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
+    return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
+
+
+def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
+    """The run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
+    run = run_behind(store, subject)
+    if run is None or run is subject:
+        return None
+    pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
+    try:
+        analysis = taskrun_analysis(store, run, ask, journal=journal, live=pod)
+    except ClusterError:
+        return None
+    start = structs.replace(analysis.start, text=f"{run.ref}, {analysis.start.text}")
+    return structs.replace(analysis, start=start)
+
+
+def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
+    """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
+    return stored_run(store, subject, world, TaskRun, Task, alone)
+
+
+def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
+    """That the pod cannot be told, and why."""
+    text = f"{subject.ref}: {gap}"
+    if gap.why == "missing":
+        hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
+        return NotFound(text, code=404, reason="NotFound", hint=hint)
+    if gap.why == "unreadable":
+        coverage = store.covered(Need(gap.kind, subject.ref.namespace, gap.name))
+        if coverage.state == "denied":
+            return Forbidden(coverage.message or text, code=403, reason="Forbidden", hint=f"needed for {subject.ref}")
+        return ClusterError(f"{text}{f': {coverage.message}' if coverage.message else ''}")
+    return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
+
+
+def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[Problem]) -> Analysis:
+    """A run that is not stored has no pod. ``where``: what it comes from."""
+    start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
+    outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
+    by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
+    part = TektonPart(problem=refusals[0], by_operator=by_operator)
+    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, part, system=_NAME)
+
+
+def analysed(
+    store: Store,
+    ref: ObjectRef,
+    ask: Ask,
+    run: TaskRun,
+    task: UsedTask,
+    results: Sequence[RunResult],
+    live: Pod | None = None,
+    fields: Fields | None = None,
+) -> Analysis:
+    """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there.
+
+    ``fields``: where the run's values stand, if not in itself.
+    """
+    known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
+    if live is not None:
+        results = sorted(results, key=lambda run_result: (run_result.problem is not None, not _is(run_result, live)))
+    first = results[0]
+    problem = next((result.problem for result in results if result.problem is not None), None)
+    pod = _authored(first.submitted, first.journal) if first.submitted is not None else Pod()
+    source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
+    start = Start(pod, source, "", _origin(task), live=live)
+    containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
+    named = {f"sidecar-{sidecar.name}" for sidecar in sidecars}
+    conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
+    condition = next(conditions, Condition())
+    added = tuple(
+        container.name
+        for container in containers
+        if not container.name.startswith("step-") and container.name not in named
+    )
+    part = TektonPart(
+        task.origin.source,
+        len(steps),
+        len(sidecars),
+        added,
+        condition.status,
+        condition.reason,
+        problem,
+        too_much(results, known.policies),
+        max(0, run.spec.retries - len(run.status.retries_status or ())),
+        _lost(first.journal),
+        any(entry.rule.startswith("tekton/task-level") for entry in first.journal if isinstance(entry, Derive)),
+        waiting_of(store, run, ask.now, world.config.timeout_minutes),
+        pipeline_run_of(run),
+        ".".join(map(str, world.config.version or ())),
+        held_back(run),
+        killed_containers(live or pod_of(store, run), first, added),
+        outweighed([result.outcome for result in results if result.outcome is not None], added),
+        _throttled(first),
+        world.config.by_operator,
+    )
+    own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
+    return Analysis(
+        start,
+        known,
+        tuple(_outcome(result) for result in results),
+        part,
+        tuple(map(_listed, results)),
+        system=_NAME,
+        maker=RunCase(run, task, own, world),
+        claims=_claims(store, run, world) if not run.status.pod_name else None,
+    )
+
+
+def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
+    """What the claims of the run's workspaces cost quotas; None: it makes none."""
+    claims = claims_of(run, existing_claims(store, run))
+    if not claims:
+        return None
+    answers = admitted(claims, world.policies, world.server)
+    costs = tuple(sums_of(cost for answer in answers for cost in answer.charges))
+    unknown = unknown_claims(run)
+    text = f"what workspace {', '.join(unknown)} claims is not known: taken as admitted"
+    return PodClaims(charges=costs, assumptions=(Assume("", "tekton/claim-unknown", text),) if unknown else ())
+
+
+def _throttled(result: RunResult) -> Mapping[str, str]:
+    """Limits of cpu that the version of Tekton gives the containers that it adds."""
+    limits: dict[str, str] = {}
+    if result.built is None:
+        return limits
+    rules = {entry.path: entry for entry in result.built.journal if isinstance(entry, Set)}
+    spec = result.built.pod.spec
+    for field, group in (("initContainers", spec.init_containers), ("containers", spec.containers)):
+        for index, container in enumerate(group or ()):
+            entry = rules.get(f"spec.{field}[{index}].resources.limits[cpu]")
+            if entry is not None and entry.rule == "tekton/built-in" and entry.after is not None:
+                limits[container.name] = entry.after
+    return limits
+
+
+def _lost(journal: Journal) -> Mapping[str, str]:
+    """What the division of task-level requests loses of each resource, where it loses anything."""
+    result: dict[str, str] = {}
+    for entry in journal:
+        if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
+            name = entry.path.rpartition("[")[2].rstrip("]")
+            result.update((name, term.value) for term in entry.terms if term.path == LOST and parse(term.value).nano)
+    return result
+
+
+def _origin(task: UsedTask) -> str:
+    source = task.origin.source
+    where = str(source.ref)
+    return f"the Task in {source.field} of {where}" if source.kind != "Task" else where
+
+
+def pod_of(store: Store, run: TaskRun) -> Pod | None:
+    """The run's pod, if it is there."""
+    pod = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
+    return pod if isinstance(pod, Pod) else None
+
+
+def _is(result: RunResult, live: Pod) -> bool:
+    """Whether the pod that is stored is the one that is there."""
+    return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
+
+
+def _outcome(result: RunResult) -> Outcome:
+    """The API server's answer, told as Tekton tells it in the run's condition."""
+    if result.outcome is None:
+        return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
+    outcome = structs.replace(result.outcome, journal=result.journal)
+    if result.problem is None:
+        return outcome
+    if outcome.refusal is None:
+        return structs.replace(refused_outcome(result.problem, result.journal), draft=outcome.draft)
+    return structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=result.problem.text))
+
+
+def _listed(result: RunResult) -> tuple[str, ...]:
+    """An order of Tekton's lister that leads here; the API server's is another."""
+    return result.built.orders[0] if result.built is not None and result.built.orders else ()
+
+
+def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
+    """What Tekton says, as an outcome of admission."""
+    finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
+    several = tuple(Finding(fault.text, fault.rule, "") for fault in problem.faults)
+    refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
+    return Outcome(False, problem.code, refusal, journal=journal)
+
+
+def _authored(pod: Pod, journal: Journal) -> Pod:
+    """The pod as the Task says it; what Tekton then did to it stands in the journal."""
+    written = {
+        entry.path: entry.after
+        for entry in journal
+        if isinstance(entry, Set) and entry.rule in _AUTHORED and entry.after is not None
+    }
+    spec = structs.replace(
+        pod.spec,
+        containers=_with(pod.spec.containers or (), "spec.containers", written),
+        init_containers=_with(pod.spec.init_containers or (), "spec.initContainers", written),
+    )
+    return structs.replace(pod, spec=spec)
+
+
+def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
+    return tuple(
+        structs.replace(container, resources=_resources(container.resources, f"{field}[{index}]", written))
+        for index, container in enumerate(containers)
+    )
+
+
+def _resources(
+    resource_requirements: ResourceRequirements | None, path: str, written: Mapping[str, str]
+) -> ResourceRequirements | None:
+    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
+    for side, values in sides.items():
+        head = f"{path}.resources.{side}["
+        values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
+    claims = resource_requirements.claims if resource_requirements is not None else None
+    if not (sides["limits"] or sides["requests"] or claims):
+        return None
+    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, claims)

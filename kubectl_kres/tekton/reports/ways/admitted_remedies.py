@@ -1,0 +1,68 @@
+"""What to change where admission refuses nothing: a container was killed, or throttled, or the run is held back."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy, SetBound
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system_parts import KilledContainer, TektonPart
+from kubectl_kres.reports.remedies.words import composed, for_new_run
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.ways.config_edits import entries_edit
+from kubectl_kres.tekton.reports.ways.container_defaults import entry_edit, tried
+from kubectl_kres.tekton.reports.ways.run_values import RunCase
+
+#: What Tekton 1.13.0 requests, without its limit of cpu.
+_REQUESTS = {"cpu": "10m", "memory": "32Mi"}
+
+
+def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: RunCase) -> Iterator[Remedy]:
+    """Yield the ways in which a run that admission lets pass also ends well; none where nothing stands against it."""
+    if part.held:
+        yield released(store, subject.ref, part.held, stored=subject.raw is None)
+        return
+    for killed in (killed for killed in part.killed if killed.again):
+        for way in _of_killed(store, subject, killed, case):
+            yield structs.replace(way, text=for_new_run(way.text, again=part.ended))
+    if part.throttled and not part.ended:
+        added = {name: {"requests": _REQUESTS} for name in part.throttled}
+        edit = entries_edit(store, case.world.config.entries, added)
+        if tried(case, [edit]).passes:
+            yield composed(store, subject, [edit], Admits(1, 1), 0)
+
+
+def released(store: Store, ref: ObjectRef, value: str, *, stored: bool) -> Remedy:
+    """Return what lets a run go that is held back. ``stored``: it is in the cluster."""
+    flags = f" {store.origin.flags}" if store.origin.flags else ""
+    patch = """'[{"op":"remove","path":"/spec/status"}]'"""
+    where = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    command = f"kubectl patch {where} --type json -p {patch}{flags}"
+    text = f"take spec.status ({value}) out once it may run; where a queue wrote it, that does so in its turn"
+    return Remedy(text, commands=(command,) if stored else ())
+
+
+def _of_killed(store: Store, subject: Subject, killed: KilledContainer, case: RunCase) -> Iterator[Remedy]:
+    """More memory: for a container that Tekton adds in config-defaults, or where its limit comes from."""
+    limit = parse(killed.limit) if killed.limit else None
+    least = limit.nano * 2 if limit is not None else 0
+    if not killed.added:
+        at = f" above {killed.limit}" if killed.limit else ""
+        where = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
+        yield Remedy(f"raise limits.memory of {killed.name}{at}{where}")
+        return
+    edit = entry_edit(store, case, {"memory"}, {killed.name}, least)
+    if edit is not None:
+        yield composed(store, subject, [edit], Admits(1, 1), 0)
+    source = killed.source
+    if source is not None and source.kind == "LimitRange" and limit is not None:
+        amount = max(Quantity(least, "BinarySI"), parse("128Mi"))
+        ref = ObjectRef("LimitRange", source.name, subject.ref.namespace)
+        edits: list[Edit] = [SetBound(ref, source.field, "memory", str(amount), killed.limit, "default", "Container")]
+        if tried(case, edits).passes:
+            yield composed(store, subject, edits, Admits(1, 1), 0)

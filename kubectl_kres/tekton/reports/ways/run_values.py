@@ -1,0 +1,118 @@
+"""Requests and limits where people write them: in steps and sidecars of a Task, and in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Side
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton.model import Override, Sidecar, Step, TaskRun
+from kubectl_kres.tekton.rules.base.result import Fields
+from kubectl_kres.tekton.rules.controller.resolve import UsedTask
+from kubectl_kres.tekton.rules.controller.taskrun import RunWorld
+
+#: steps, sidecars: of the Task. stepSpecs, sidecarSpecs: of the run, by their place in its list. computeResources: of
+#: the run, for the whole Task.
+Holder = Literal["steps", "sidecars", "stepSpecs", "sidecarSpecs", "computeResources"]
+
+Held = TypeVar("Held", Step, Sidecar, Override)
+
+
+class RunField(NamedTuple):
+    """One request or limit."""
+
+    holder: Holder
+    number: int
+    side: Side
+    resource: str
+
+
+#: What is written where; None takes a value out.
+RunValues = Mapping[RunField, str | None]
+
+
+class RunCase(Struct, frozen=True):
+    """What a run's pod is made of. ``fields``: where the values of the run stand."""
+
+    run: TaskRun
+    task: UsedTask
+    fields: Fields
+    world: RunWorld
+
+    def source(self, field: RunField) -> Source:
+        """The object that holds a value, and the path in it."""
+        match field.holder:
+            case "steps" | "sidecars":
+                above = self.task.origin.at(f"{field.holder}[{field.number}].computeResources")
+            case "computeResources":
+                above = self.fields.compute_resources
+            case _:
+                own = self.fields.step_specs if field.holder == "stepSpecs" else self.fields.sidecar_specs
+                above = own.at(f"{own.field}[{field.number}].computeResources")
+        return above.at(f"{above.field}.{field.side}[{field.resource}]")
+
+    def written(self, field: RunField) -> str | None:
+        """What stands there; None: nothing."""
+        resources = self._resources(field)
+        values = (resources.limits if field.side == "limits" else resources.requests) if resources else None
+        value = (values or {}).get(field.resource)
+        return None if value is None else str(value)
+
+    def _resources(self, field: RunField) -> ResourceRequirements | None:
+        steps: Sequence[Step | Sidecar | Override]
+        match field.holder:
+            case "computeResources":
+                return self.run.spec.compute_resources
+            case "steps":
+                steps = self.task.spec.steps or ()
+            case "sidecars":
+                steps = self.task.spec.sidecars or ()
+            case "stepSpecs":
+                steps = self.run.spec.step_specs or ()
+            case _:
+                steps = self.run.spec.sidecar_specs or ()
+        return steps[field.number].compute_resources if field.number < len(steps) else None
+
+    def with_values(self, values: RunValues) -> RunCase:
+        """The same with the values written."""
+        if not values:
+            return self
+        run, task = self.run.spec, self.task.spec
+        spec = structs.replace(
+            run,
+            step_specs=_all(run.step_specs, "stepSpecs", values),
+            sidecar_specs=_all(run.sidecar_specs, "sidecarSpecs", values),
+            compute_resources=_changed(run.compute_resources, "computeResources", 0, values),
+        )
+        steps, sidecars = _all(task.steps, "steps", values), _all(task.sidecars, "sidecars", values)
+        used = structs.replace(self.task, spec=structs.replace(task, steps=steps, sidecars=sidecars))
+        return structs.replace(self, run=structs.replace(self.run, spec=spec), task=used)
+
+
+def _all(overrides: tuple[Held, ...] | None, holder: Holder, values: RunValues) -> tuple[Held, ...] | None:
+    if overrides is None:
+        return None
+    return tuple(
+        structs.replace(override, compute_resources=_changed(override.compute_resources, holder, number, values))
+        for number, override in enumerate(overrides)
+    )
+
+
+def _changed(
+    resources: ResourceRequirements | None, holder: Holder, number: int, values: RunValues
+) -> ResourceRequirements | None:
+    own = {field: text for field, text in values.items() if (field.holder, field.number) == (holder, number)}
+    if not own:
+        return resources
+    base = resources or ResourceRequirements()
+    sides: dict[str, dict[str, object]] = {"limits": dict(base.limits or {}), "requests": dict(base.requests or {})}
+    for field, text in own.items():
+        if text is None:
+            sides[field.side].pop(field.resource, None)
+        else:
+            sides[field.side][field.resource] = text
+    return structs.replace(base, limits=sides["limits"] or None, requests=sides["requests"] or None)

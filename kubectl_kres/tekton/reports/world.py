@@ -1,0 +1,132 @@
+"""What the runs of a namespace meet: policies, Tekton's configuration, the Tasks that they refer to, stored as v1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from msgspec import structs
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import Namespace
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
+from kubectl_kres.tekton.reports.config import configuration
+from kubectl_kres.tekton.rules.controller.resolve import Lookups
+from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, sent, world_of
+
+RunType = TypeVar("RunType", TaskRun, PipelineRun)
+Template = TypeVar("Template", Task, Pipeline)
+
+_KINDS = (
+    *("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
+    *("ConfigMap", "CustomResourceDefinition", "Namespace"),
+)
+_REFERRED = ("Task", "StepAction", "Pipeline")
+
+#: By ref: why the server does not store a Task, Pipeline or StepAction of a file.
+Refused = Mapping[ObjectRef, Problem]
+
+#: By store and namespace: what was found last, for which question, and the revisions that it was made from.
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, tuple[RunWorld, Refused]]]] = WeakKeyDictionary()
+
+
+def tekton_world(store: Store, namespace: str, ask: Ask) -> RunWorld:
+    """The world of a namespace; made again only where the store has changed."""
+    return _kept(store, namespace, ask)[0]
+
+
+def refused_definitions(store: Store, namespace: str, ask: Ask) -> Refused:
+    """Tasks, Pipelines and StepActions of files that are not stored, so that no run finds them."""
+    return _kept(store, namespace, ask)[1]
+
+
+def revision_of(store: Store) -> tuple[int, ...]:
+    """Another one once something has changed that runs may meet."""
+    deciding = (kind for system in systems() for kind in system.policy_kinds)
+    return (*store.revision(*_KINDS, *_REFERRED, *deciding), len(store.files))
+
+
+def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
+    result, revision = _found.setdefault(store, {}), revision_of(store)
+    last = result.get(namespace)
+    if last is None or last[0] != revision or last[1] is not ask:
+        last = result[namespace] = (revision, ask, _world(store, namespace, ask))
+    return last[2]
+
+
+def _world(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
+    own = store.get("Namespace", namespace)
+    bare = world_of(
+        policies(store, namespace, ask.server).policies,
+        ask.server,
+        configuration(store, ask),
+        namespace=own if isinstance(own, Namespace) else None,
+    )
+    refused = {
+        ref: refusals[0]
+        for ref, raw in store.written.items()
+        if ref.kind in _REFERRED and ref.namespace == namespace and (refusals := sent(raw, bare).refusals)
+    }
+    tasks, actions, pipelines = (_by_name(store, kind, namespace, refused) for kind in _REFERRED)
+    return structs.replace(bare, lookups=Lookups(tasks, actions, pipelines, _partial(store, namespace))), refused
+
+
+def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:
+    """A definition that is refused leaves the one in place that is there."""
+    result = {item.metadata.name: item for item in store.all(kind, namespace)}
+    for ref in refused:
+        if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
+            result[ref.name] = there
+        elif ref.kind == kind:
+            del result[ref.name]
+    return result
+
+
+def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
+    """Of kinds that were not read in full the names that were looked for, and are not there."""
+    return {
+        kind: frozenset(
+            need.name
+            for need, coverage in store.needs().items()
+            if (need.kind, need.namespace) == (kind, namespace) and need.name and coverage.known
+        )
+        for kind in _REFERRED
+        if not store.covered(Need(kind, namespace)).known
+    }
+
+
+def stored_run(
+    store: Store,
+    subject: Subject,
+    world: RunWorld,
+    run: type[RunType],
+    template: type[Template],
+    alone: Callable[[Template], RunType],
+) -> tuple[RunType | None, tuple[Problem, ...]]:
+    """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
+
+    Raises NotFound or Forbidden if the cluster's object cannot be had.
+    """
+    item: Any
+    refusals: tuple[Problem, ...] = ()
+    if subject.raw is not None:
+        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
+    else:
+        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+        if item is None:
+            raise missing(store, subject)
+    if isinstance(item, template):
+        return alone(item), refusals
+    if not isinstance(item, run):
+        return None, refusals
+    # A file's object has a name that stands for a generated one.
+    metadata = structs.replace(item.metadata, name=subject.ref.name, namespace=subject.ref.namespace)
+    return structs.replace(item, metadata=metadata), refusals

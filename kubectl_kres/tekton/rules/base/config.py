@@ -1,0 +1,270 @@
+"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.tekton.model import PodTemplate, Provenance, Volume
+from kubectl_kres.tekton.rules.base.amounts import read
+from kubectl_kres.tekton.rules.base.versions import TektonVersion, follows, version_of, version_remarks
+
+KEY = "default-container-resource-requirements"
+
+#: Labels and owners of what the Tekton Operator keeps begin with this.
+_OPERATOR = "operator.tekton.dev/"
+
+Entries = Mapping[str, ResourceRequirements]
+
+
+class Flags(Struct, frozen=True):
+    """The feature flags that pods depend on, with the defaults that are shipped.
+
+    ``held_task_runs``: no flag, but whether the version knows TaskRuns that are held back.
+    """
+
+    api_fields: str = "beta"
+    results_from: str = "termination-message"
+    kubernetes_sidecar: bool = False
+    coschedule: str = "workspaces"
+    security_context: bool = False
+    artifacts: bool = False
+    param_enum: bool = False
+    concise_resolver: bool = False
+    cel: bool = False
+    creds_init: bool = True
+    keep_pod: bool = False
+    injected_sidecars: bool = True
+    await_sidecars: bool = True
+    held_task_runs: bool = True
+
+
+class TektonConfig(Struct, frozen=True):
+    """A controller's configuration.
+
+    entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
+    pod_template: what runs without one have; assistant_template: the same of
+    affinity assistants. binds_workspaces: workspaces that a TaskRun leaves open get a default.
+    version: None if unknown. by_operator: the Tekton Operator keeps the ConfigMaps. default_unknown: nothing says
+    whether set-security-context is on, and the version that decides is not known. assumed: what could not be known, one
+    remark each.
+    """
+
+    entries: Entries = {}
+    flags: Flags = Flags()
+    timeout_minutes: int = 60
+    pod_template: PodTemplate = PodTemplate()
+    version: TektonVersion | None = None
+    source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
+    assumed: tuple[Assume, ...] = ()
+    binds_workspaces: bool = False
+    assistant_template: PodTemplate = PodTemplate()
+    by_operator: bool = False
+    default_unknown: bool = False
+
+
+def config_of(
+    defaults: ConfigMap | None,
+    flags: ConfigMap | None,
+    info: ConfigMap | None,
+    read_yaml: Callable[[str], Any],
+    *,
+    known: bool = True,
+) -> TektonConfig:
+    """The configuration that the ConfigMaps say; what is shipped where one is None.
+
+    ``known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is only
+    asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it mean
+    that the text cannot be read.
+    """
+    missing = [name for name, config_map in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if config_map is None]
+    remarks = [] if known else [_unread(name) for name in missing]
+    data = defaults.data if defaults is not None else ConfigMapData()
+    entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
+    template, other = template_of(data.default_pod_template, read_yaml)
+    assistant, third = template_of(data.default_affinity_assistant_pod_template, read_yaml)
+    for key, text in (
+        (KEY, fault),
+        ("default-pod-template", other),
+        ("default-affinity-assistant-pod-template", third),
+    ):
+        if text:
+            remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
+            remarks.append(Assume("", "tekton/config-unreadable", remark))
+    version = None if info is None else version_of(info.data.version)
+    remarks += version_remarks(version)
+    namespace = next(
+        (config_map.metadata.namespace for config_map in (defaults, flags, info) if config_map is not None), NAMESPACE
+    )
+    source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
+    minutes = _minutes(data.default_timeout_minutes)
+    binds = bool(data.default_task_run_workspace_binding)
+    operator = any(kept_by_operator(config_map.metadata) for config_map in (defaults, flags) if config_map is not None)
+    stated = flags is not None and bool(flags.data.set_security_context)
+    return TektonConfig(
+        entries,
+        _flags(flags, version),
+        minutes,
+        template,
+        version,
+        source,
+        tuple(remarks),
+        binds,
+        assistant,
+        operator,
+        version is None and not stated,
+    )
+
+
+def kept_by_operator(metadata: Metadata) -> bool:
+    """Return whether the Tekton Operator keeps the object and puts back what others write.
+
+    Source: tektoncd/operator pkg/reconciler/kubernetes/tektoninstallerset.
+    """
+    owners = metadata.owner_references or ()
+    return any(
+        owner.api_version.startswith(_OPERATOR) or owner.kind == "TektonInstallerSet" for owner in owners
+    ) or any(name.startswith(_OPERATOR) for name in metadata.labels or {})
+
+
+def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
+    """The entries that the text holds, and why it cannot be read (empty: it can).
+
+    Source: config/default.go NewDefaultsFromMap.
+    """
+    if not text.strip():
+        return {}, ""
+    try:
+        raw = _parsed(text, read_yaml)
+        entries = {str(name): decoded(_folded(item or {}), ResourceRequirements) for name, item in (raw or {}).items()}
+        for entry in entries.values():
+            read(entry.requests)
+            read(entry.limits)
+    except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+        return {}, str(error)
+    return entries, ""
+
+
+def template_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[PodTemplate, str]:
+    """The pod template that runs have by default, and why it cannot be read (empty: it can)."""
+    if not text.strip():
+        return PodTemplate(), ""
+    try:
+        return decoded(_parsed(text, read_yaml) or {}, PodTemplate), ""
+    except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+        return PodTemplate(), str(error)
+
+
+def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
+    """Two templates in one, field by field. Source: pkg/apis/pipeline/pod/template.go MergePodTemplateWithDefault."""
+    if over is None or under is None:
+        return over if under is None else under
+    return PodTemplate(
+        under.runtime_class_name if over.runtime_class_name is None else over.runtime_class_name,
+        under.priority_class_name if over.priority_class_name is None else over.priority_class_name,
+        over.affinity or under.affinity,
+        over.security_context or under.security_context,
+        _by_name(over.volumes or (), under.volumes or ()) or None,
+        under.node_selector if over.node_selector is None else over.node_selector,
+        over.host_network or under.host_network,
+        under.host_users if over.host_users is None else over.host_users,
+    )
+
+
+def _by_name(over: Sequence[Volume], under: Sequence[Volume]) -> tuple[Volume, ...]:
+    names = {named.name for named in over}
+    return (*(named for named in under if named.name not in names), *over)
+
+
+def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
+    """The flags that a run says it was made with; those it does not name are as ``otherwise``.
+
+    Only flags that differ from Go's zero are written, so that a missing bool is false where any flag is named.
+    """
+    feature_flags = provenance.feature_flags if provenance is not None else None
+    if not feature_flags:
+        return otherwise
+    by_name = {str(name).lower(): value for name, value in feature_flags.items()}
+    return Flags(
+        api_fields=str(by_name.get("enableapifields") or otherwise.api_fields),
+        results_from=str(by_name.get("resultextractionmethod") or otherwise.results_from),
+        kubernetes_sidecar=bool(by_name.get("enablekubernetessidecar", False)),
+        coschedule=str(by_name.get("coschedule") or otherwise.coschedule),
+        security_context=bool(by_name.get("setsecuritycontext", False)),
+        artifacts=bool(by_name.get("enableartifacts", False)),
+        param_enum=bool(by_name.get("enableparamenum", False)),
+        concise_resolver=bool(by_name.get("enableconciseresolversyntax", False)),
+        cel=bool(by_name.get("enablecelinwhenexpression", False)),
+        creds_init=not by_name.get("disablecredsinit", False),
+        keep_pod=bool(by_name.get("enablekeeppodoncancel", False)),
+        injected_sidecars=bool(by_name.get("runninginenvwithinjectedsidecars", False)),
+        await_sidecars=bool(by_name.get("awaitsidecarreadiness", False)),
+        held_task_runs=otherwise.held_task_runs,
+    )
+
+
+def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return read_yaml(text)
+
+
+def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
+    result: dict[str, Any] = {}
+    for field, item in entry.items():
+        name = str(field).lower()
+        both = isinstance(item, Mapping) and isinstance(result.get(name), Mapping)
+        result[name] = {**result[name], **item} if both else item
+    return result
+
+
+def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
+    """``version`` None: not known, so that a flag of old counts where it stands alone."""
+    secured, holds = follows("security-context-default", version), follows("runs-held", version)
+    if config_map is None:
+        return Flags(security_context=secured, held_task_runs=holds)
+    data, shipped = config_map.data, Flags()
+    coschedule = data.coschedule.lower()
+    old = version is None or not follows("affinity-flag", version)
+    if old and not coschedule and _on(data.disable_affinity_assistant):
+        coschedule = "disabled"
+    return Flags(
+        api_fields=data.enable_api_fields.lower() or shipped.api_fields,
+        results_from=data.results_from.lower() or shipped.results_from,
+        kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
+        coschedule=coschedule or shipped.coschedule,
+        security_context=_on(data.set_security_context) if data.set_security_context else secured,
+        artifacts=_on(data.enable_artifacts),
+        param_enum=_on(data.enable_param_enum),
+        concise_resolver=_on(data.enable_concise_resolver_syntax),
+        cel=_on(data.enable_cel_in_whenexpression),
+        creds_init=not _on(data.disable_creds_init),
+        keep_pod=_on(data.keep_pod_on_cancel),
+        injected_sidecars=_on(data.injected_sidecars or "true"),
+        await_sidecars=_on(data.await_sidecar_readiness or "true"),
+        held_task_runs=holds,
+    )
+
+
+def _on(text: str) -> bool:
+    return text.lower() in {"true", "1", "t"}
+
+
+def _minutes(text: str) -> int:
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
+
+
+def _unread(name: str) -> Assume:
+    return Assume("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")

@@ -1,0 +1,62 @@
+"""What ``$(params.x)`` and ``$(workspaces.x.path)`` stand for in a run, for the texts that decide about containers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.tekton.model import Param, TaskRunSpec, TaskSpec
+
+Variables = Mapping[str, str]
+
+_VARIABLE = re.compile(r"\$\(([^()$]{1,500})\)")
+_BRACKETS = re.compile(r"\[(?:'([^']*)'|\"([^\"]*)\")\]")
+
+
+def variables_of(run: TaskRunSpec, spec: TaskSpec) -> Variables:
+    """The texts by name, ``params.x`` and ``workspaces.x.path``: of the run, else the Task's defaults.
+
+    Source: taskrun/resources/apply.go getTaskParameters, ApplyWorkspaces.
+    """
+    result = parameters(run.params, spec.params)
+    bound = {workspace.name for workspace in run.workspaces or ()}
+    declared = {workspace.name: workspace for workspace in spec.workspaces or ()}
+    for name in bound | set(declared):
+        own = declared.get(name)
+        path = own.mount_path if own is not None and own.mount_path else f"/workspace/{name}"
+        unbound = own is not None and own.optional and name not in bound
+        result[f"workspaces.{name}.path"] = "" if unbound else path
+    return result
+
+
+def parameters(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, str]:
+    """The texts of parameters, ``params.x``, ``params.list[0]`` and ``params.object.key``: as given, else defaults."""
+    result: dict[str, str] = {}
+    for param in declared or ():
+        result.update(_texts(param.name, param.default))
+    for param in given or ():
+        result.update(_texts(param.name, param.value))
+    return result
+
+
+def replaced(text: str, variables: Variables) -> str:
+    """The text with what is known in place of each variable; others stay.
+
+    Source: pkg/substitution/substitution.go ApplyReplacements.
+    """
+    return _VARIABLE.sub(lambda match: variables.get(_plain(match[1]), match[0]), text) if "$(" in text else text
+
+
+def _plain(name: str) -> str:
+    """``params['x']`` as ``params.x``; ``inputs.params.x`` is the name of old."""
+    return _BRACKETS.sub(lambda match: f".{match[1] or match[2]}", name.removeprefix("inputs."))
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield f"params.{name}", value
+    elif isinstance(value, Mapping):
+        yield from ((f"params.{name}.{key}", item) for key, item in value.items() if isinstance(item, str))
+    elif isinstance(value, list | tuple):
+        yield from ((f"params.{name}[{index}]", item) for index, item in enumerate(value) if isinstance(item, str))

@@ -1,0 +1,153 @@
+"""Why a TaskRun gets no pod: the API server refuses it, or Tekton cannot build it, as with a volume named twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.model import Named, PodTemplate, TaskRun, TaskSpec
+from kubectl_kres.tekton.rules.base.config import Flags
+from kubectl_kres.tekton.rules.base.naming import pod_name
+from kubectl_kres.tekton.rules.base.template_merge import merged
+from kubectl_kres.tekton.rules.base.variables import replaced, variables_of
+from kubectl_kres.tekton.rules.resources.containers import has_scripts, stops
+from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults
+from kubectl_kres.tekton.rules.validation.variable_faults import result_faults
+from kubectl_kres.tekton.rules.validation.volume_faults import volume_faults
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, joined, quote
+
+#: How the volume of a workspace is called, with random letters behind it; a run's status has that name in its Task.
+_OF_WORKSPACE = "ws-"
+_IMPLICIT = ("workspace", "home", "results", "steps", "artifacts")
+
+#: Seconds until the next try.
+AFTER_QUOTA, AFTER_CONFLICT = 60, 1
+
+
+def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pods") -> Problem:
+    """The condition after a refusal; ``reason``, ``message`` and ``kind`` (of what) as in the API server's status.
+
+    Source: reconciler/taskrun/taskrun.go handlePodCreationError.
+    """
+    if code == 403 and "exceeded quota" in message:
+        text = f"TaskRun Pod exceeded available resources: {message}"
+        return _condition("ExceededResourceQuota", text, "tekton/exceeded-quota", after=AFTER_QUOTA)
+    if kind == "resourcequotas" and reason == "Conflict":
+        text = "tried to create pod, but it failed with ResourceQuotaConflictError"
+        return _condition("Pending", text, "tekton/quota-conflict", after=AFTER_CONFLICT)
+    if reason == "AlreadyExists":
+        return _condition("Pending", "tried to create pod, but it already exists", "tekton/pod-exists")
+    if code == 403 and ("violates PodSecurity" in message or "security context constraint" in message):
+        return _condition("PodAdmissionFailed", message, "tekton/pod-security", status="False")
+    if "TaskRun validation failed" in message:
+        return _condition("TaskRunValidationFailed", message, "tekton/pod-creation-failed", status="False")
+    text = f'failed to create task run pod "{run.metadata.name}": {message}. Maybe {_suspect(run)}'
+    return _condition("PodCreationFailed", text, "tekton/pod-creation-failed", status="False")
+
+
+def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
+    """What ends a run before its pod is sent; empty if nothing does.
+
+    Faults that v1beta1 lets pass, or that come up once StepActions are put in; then volumes with one name.
+    ``template``: the run's with what config-defaults adds. Source: reconciler/taskrun/taskrun.go createPod.
+    """
+    if run.status.pod_name:
+        return ()
+    pairs = [fault for sidecar in spec.sidecars or () for fault in sidecar_faults(sidecar, "sidecars")]
+    if spec is not run.spec.task_spec:
+        pairs += result_faults(spec.steps or (), spec.results, "")
+    text = joined([webhook_error._replace(path=webhook_error.path.removeprefix(".")) for webhook_error in pairs])
+    if not pairs:
+        pairs += _volume_named_twice(run, spec, template, flags)
+        text = f"translating TaskSpec to Pod: {joined(pairs)}"
+    if not pairs:
+        return ()
+    problem = refused(run, 0, "", text)
+    return (msgspec.structs.replace(problem, rule=pairs[0].rule, faults=by_rule(pairs)),)
+
+
+def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
+    """What ends a run whose pod has mounts that the API server refuses, which it says before it looks at any policy.
+
+    Other faults that it would name beside these are left out.
+    """
+    wrong = () if run.status.pod_name else _mounted_twice(run, spec, template, flags)
+    if not wrong:
+        return ()
+    name = pod_name(run.metadata.name or run.metadata.generate_name, len(run.status.retries_status or ()))
+    text = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
+    problem = refused(run, 422, "Invalid", f'Pod "{name}" is invalid: {text}')
+    return (msgspec.structs.replace(problem, rule="tekton/unmountable"),)
+
+
+def _suspect(run: TaskRun) -> str:
+    ref = run.spec.task_ref
+    if ref is not None and ref.name:
+        return f"missing or invalid Task {run.metadata.namespace}/{ref.name}"
+    return "invalid TaskSpec"
+
+
+def _condition(reason: str, message: str, rule: str, *, after: int = 0, status: str = "Unknown") -> Problem:
+    return Problem("create", "TaskRun", message, rule, reason, status, after)
+
+
+def _volume_named_twice(
+    run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags
+) -> tuple[WebhookError, ...]:
+    """Volumes whose name is taken, by their place among all of the pod; volumes of workspaces have random names.
+
+    Volumes for annotated Secrets of the service account come early, too, and are not counted: with such, the place is
+    a higher one. Source: pkg/pod/pod.go Build.
+    """
+    own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
+    if not own:
+        return ()
+    variables = variables_of(run.spec, spec)
+    names = (*_added(run, spec, flags), *(replaced(named.name, variables) for named in own))
+    return tuple(volume_faults([Named(name) for name in names], ""))
+
+
+def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[str, ...]:
+    """What the API server says of mounts of volumes that there are not, and of two at one path.
+
+    Mounts are in the order of the pod: a step's own come first. What a workspace's volume is called is not known.
+    Source: pkg/apis/core/validation/validation.go ValidateVolumeMounts.
+    """
+    variables = variables_of(run.spec, spec)
+    own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
+    names = {*_added(run, spec, flags), *(replaced(named.name, variables) for named in own)}
+    pairs = [step.volume_mounts or () for step in merged(spec.steps, spec.step_template)]
+    if not flags.kubernetes_sidecar:
+        pairs += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
+    texts: list[str] = []
+    for index, mounts in enumerate(pairs):
+        paths: set[str] = set()
+        for place, mount in enumerate(mounts):
+            where = f"spec.containers[{index}].volumeMounts[{place}]"
+            name, path = replaced(mount.name, variables), replaced(mount.mount_path, variables)
+            if name not in names and "$(" not in name and not name.startswith(_OF_WORKSPACE):
+                texts.append(f"{where}.name: Not found: {quote(name)}")
+            if path in paths:
+                texts.append(f"{where}.mountPath: Invalid value: {quote(path)}: must be unique")
+            paths.add(path)
+    return tuple(texts)
+
+
+def _added(run: TaskRun, spec: TaskSpec, flags: Flags) -> Iterator[str]:
+    for name in _IMPLICIT:
+        yield f"tekton-internal-{name}"
+    debugged = stops(run.spec.debug, flags)
+    if has_scripts(spec) or debugged:
+        yield "tekton-internal-scripts"
+    if debugged:
+        yield from ("tekton-internal-debug-scripts", "tekton-internal-debug-info")
+    yield "tekton-internal-bin"
+    waits = flags.await_sidecars and (bool(spec.sidecars) or flags.injected_sidecars)
+    if waits or flags.keep_pod:
+        yield "tekton-internal-downward"
+    for index in range(len(spec.steps or ())):
+        if flags.creds_init:
+            yield f"tekton-creds-init-home-{index}"
+        yield f"tekton-internal-run-{index}"

@@ -1,0 +1,234 @@
+"""Which Task or Pipeline a run uses, where it stands, what of it cannot be read, and the condition that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.model import (
+    Param,
+    Pipeline,
+    PipelineRun,
+    PipelineSpec,
+    Reference,
+    Step,
+    StepAction,
+    Task,
+    TaskRun,
+    TaskSpec,
+)
+from kubectl_kres.tekton.rules.base.result import Gap, SpecOrigin
+from kubectl_kres.tekton.rules.base.variables import parameters, replaced
+
+RULE = "tekton/resolution"
+
+T = TypeVar("T")
+
+
+class Lookups(Struct, frozen=True):
+    """Objects of the run's namespace by name. ``partial``: of kinds that were not read in full, the names that are
+    known not to exist.
+    """
+
+    tasks: Mapping[str, Task] = {}
+    step_actions: Mapping[str, StepAction] = {}
+    pipelines: Mapping[str, Pipeline] = {}
+    partial: Mapping[str, frozenset[str]] = {}
+
+
+class UsedTask(Struct, frozen=True):
+    """A Task as a run uses it. ``gaps``: StepActions that are not known, so that only the step's resources are.
+
+    ``unresolved``: what Tekton says of StepActions that do not exist, or do not fit.
+    """
+
+    spec: TaskSpec
+    origin: SpecOrigin
+    gaps: tuple[Gap, ...] = ()
+    unresolved: tuple[str, ...] = ()
+
+
+class UsedPipeline(Struct, frozen=True):
+    """A Pipeline as a run uses it."""
+
+    spec: PipelineSpec
+    origin: SpecOrigin
+    name: str
+
+
+def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+    """The Task of a run: embedded, by name, or as the run's status keeps it.
+
+    What the status keeps is what the pod was made from: the object by that name is only named as the source where it
+    still says the same.
+    """
+    own = Source("TaskRun", run.metadata.name, run.metadata.namespace)
+    if run.spec.task_spec is not None and run.status.task_spec is None:
+        return used(run.spec.task_spec, SpecOrigin(own.at("spec.taskSpec")), lookups)
+    result = _named(run, lookups) if run.spec.task_spec is None else None
+    kept = run.status.task_spec
+    if kept is not None:
+        if isinstance(result, UsedTask) and result.spec == kept:
+            return result
+        return UsedTask(kept, SpecOrigin(own.at("status.taskSpec")))
+    return result if result is not None else Gap("Task", "", "missing")
+
+
+def used(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
+    """The spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
+    if all(step.ref is None for step in spec.steps or ()):
+        return UsedTask(spec, origin)
+    gaps: list[Gap] = []
+    texts: list[str] = []
+    steps = tuple(_resolved(step, index, lookups, gaps, texts) for index, step in enumerate(spec.steps or ()))
+    return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(texts))
+
+
+def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
+    """The Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
+    meta = run.metadata
+    own = Source("PipelineRun", meta.name, meta.namespace)
+    ref = run.spec.pipeline_ref
+    kept = run.status.pipeline_spec
+    if run.spec.pipeline_spec is not None:
+        return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own.at("spec.pipelineSpec")), meta.name)
+    pipeline = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
+    if kept is not None:
+        name = ref.name if ref is not None and ref.name else meta.name
+        if isinstance(pipeline, Pipeline) and pipeline.spec == kept:
+            return _pipeline(pipeline)
+        return UsedPipeline(kept, SpecOrigin(own.at("status.pipelineSpec")), name)
+    return pipeline if isinstance(pipeline, Gap) else _pipeline(pipeline)
+
+
+def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
+    """The Task that a reference names."""
+    task = _looked_up("Task", ref, lookups.tasks, lookups)
+    if isinstance(task, Gap):
+        return task
+    meta = task.metadata
+    return used(task.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
+
+
+def _named(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+    return task_by_reference(run.spec.task_ref or Reference(), lookups)
+
+
+def _pipeline(item: Pipeline) -> UsedPipeline:
+    meta = item.metadata
+    return UsedPipeline(item.spec, SpecOrigin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
+
+
+def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], lookups: Lookups) -> T | Gap:
+    ref = ref or Reference()
+    resolver = ref.resolver or ("bundles" if ref.bundle else "")
+    if resolver:
+        return Gap(kind, ref.name, "remote", resolver)
+    if ref.api_version and not ref.api_version.startswith("tekton.dev/"):
+        return Gap(ref.kind, ref.name, "custom")
+    if ref.kind not in {"", kind}:
+        return Gap(ref.kind, ref.name, "unreadable")
+    result = mapping.get(ref.name)
+    if result is not None:
+        return result
+    known = lookups.partial.get(kind)
+    return Gap(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
+
+
+def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], texts: list[str]) -> Step:
+    """A step with what its StepAction says; resources are always the step's own."""
+    if step.ref is None:
+        return step
+    step_action = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
+    if isinstance(step_action, Gap):
+        gaps.append(step_action)
+        texts += (_not_there(step, index, step_action),) if step_action.why == "missing" else ()
+        return step
+    action = step_action.spec
+    texts += _misfits(step, index, action.params or ())
+    return msgspec.structs.replace(
+        step,
+        ref=None,
+        image=action.image,
+        script=action.script,
+        command=action.command,
+        args=action.args,
+        env=action.env,
+        security_context=action.security_context,
+        results=action.results,
+        volume_mounts=action.volume_mounts,
+        working_dir=replaced(action.working_dir, parameters(step.params, action.params)),
+    )
+
+
+def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
+    """What the gaps of a Task mean for its pod."""
+    for gap in gaps:
+        yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"
+
+
+def without_task(run: TaskRun, gap: Gap) -> Problem:
+    """The condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
+    return _unresolved(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
+
+
+def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
+    """The condition of a run whose StepActions do not resolve: any of these, since all are looked for at once."""
+    return tuple(_unresolved(sentence) for sentence in sentences)
+
+
+def _misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
+    """Why a StepAction with these parameters cannot be put in its step; nothing if it can.
+
+    Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
+    """
+    given, known = [param.name for param in step.params or ()], {param.name for param in declared}
+    missing = [param.name for param in declared if param.default is None and param.name not in given]
+    if extra := [name for name in given if name not in known]:
+        yield _at_step(step, index, f"extra params passed by Step to StepAction: [{' '.join(extra)}]")
+    elif missing:
+        yield _at_step(step, index, f"non-existent params in Step: [{' '.join(missing)}]")
+
+
+def _not_there(step: Step, index: int, gap: Gap) -> str:
+    """That the StepAction of a step does not exist."""
+    return _at_step(step, index, _not_found(gap))
+
+
+def _at_step(step: Step, index: int, text: str) -> str:
+    """Source: taskrun/resources/taskspec.go GetStepActionsData."""
+    return f'failed to resolve step ref for step "{step.name}" (index {index}): {text}'
+
+
+def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
+    """The condition of a PipelineRun whose Pipeline does not exist.
+
+    Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
+    """
+    meta = run.metadata
+    cause = f"error when getting Pipeline for PipelineRun {meta.name}: {_not_found(gap)}"
+    text = f"Error retrieving pipeline for pipelinerun {meta.namespace}/{meta.name}: {cause}"
+    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
+
+
+def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
+    """The condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
+
+    Source: pipelinerun/pipelinerun.go resolvePipelineState.
+    """
+    cause = f"it contains Tasks that don't exist: Couldn't retrieve Task \"{gap.name}\": {_not_found(gap)}"
+    text = f"Pipeline {run.metadata.namespace}/{pipeline} can't be Run; {cause}"
+    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetTask", "False")
+
+
+def _not_found(gap: Gap) -> str:
+    return f'{gap.kind.lower()}s.tekton.dev "{gap.name}" not found'
+
+
+def _unresolved(text: str) -> Problem:
+    return Problem("reconcile", "TaskRun", text, RULE, "TaskRunResolutionFailed", "False")

@@ -1,0 +1,272 @@
+"""What a PipelineRun asks for: a TaskRun for each task, with its values, and the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.tekton.model import (
+    ClaimVolume,
+    Param,
+    Pipeline,
+    PipelineRun,
+    PipelineRunSpec,
+    PipelineTask,
+    PipelineTaskRunSpec,
+    Reference,
+    TaskRun,
+    TaskRunSpec,
+    Timeouts,
+    WorkspaceBinding,
+)
+from kubectl_kres.tekton.rules.base.config import merged
+from kubectl_kres.tekton.rules.base.duration import go_text, seconds
+from kubectl_kres.tekton.rules.base.naming import PIPELINE_RUN, PIPELINE_TASK, child_name
+from kubectl_kres.tekton.rules.base.result import Fields, Gap, fields_below
+from kubectl_kres.tekton.rules.base.task_order import waits_for
+from kubectl_kres.tekton.rules.base.variables import parameters, replaced
+from kubectl_kres.tekton.rules.controller.resolve import (
+    Lookups,
+    UsedPipeline,
+    UsedTask,
+    pipeline_of,
+    task_by_reference,
+    used,
+)
+from kubectl_kres.tekton.rules.pipeline.dag import cycle_in
+from kubectl_kres.tekton.rules.pipeline.matrix import runs, values_of
+
+
+class Planned(Struct, frozen=True):
+    """A pipeline task with the TaskRun made for it, or the first of those that its matrix makes.
+
+    names: of its TaskRuns, as far as their number is known. number: of runs; None: only known once a task has a result.
+    after: the tasks it waits for. fields: where the run's values stand. task: None where ``gap`` says why.
+    """
+
+    name: str
+    run: TaskRun
+    fields: Fields
+    names: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    is_finally: bool = False
+    number: int | None = 1
+    task: UsedTask | None = None
+    gap: Gap | None = None
+
+
+class Plan(Struct, frozen=True):
+    """The tasks in the Pipeline's order, then ``finally``. problem: why none runs. cycle: tasks that wait in a ring."""
+
+    pipeline: UsedPipeline
+    tasks: tuple[Planned, ...] = ()
+    problem: Problem | None = None
+    cycle: tuple[str, ...] = ()
+
+    @property
+    def graph(self) -> dict[str, tuple[str, ...]]:
+        """What each task, ``finally`` apart, waits for."""
+        return {task.name: task.after for task in self.tasks if not task.is_finally}
+
+
+def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
+    """The TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
+
+    Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
+    """
+    result = pipeline_of(run, lookups)
+    if isinstance(result, Gap):
+        return result
+    spec = result.spec
+    params = values_of(run.spec.params, spec.params)
+    tasks = tuple(
+        _planned(task, run, result, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
+        for group, last in ((spec.tasks, False), (spec.finally_, True))
+        for task in group or ()
+    )
+    graph = {task.name: task.after for task in tasks if not task.is_finally}
+    return Plan(result, tasks, _wrong_name(run, tasks), cycle_in(graph))
+
+
+def alone(pipeline: Pipeline) -> PipelineRun:
+    """A run of the Pipeline with nothing but defaults; it is named like the Pipeline.
+
+    It has all that it needs, but not known what: parameters without a default stay names.
+    """
+    meta = Metadata(name=pipeline.metadata.name, namespace=pipeline.metadata.namespace)
+    bare = (param.name for param in pipeline.spec.params or () if param.default is None)
+    params = tuple(Param(name, f"$(params.{name})") for name in bare)
+    return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=meta.name), params=params or None))
+
+
+def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
+    """An entry of ``taskRunSpecs`` for a task that is not there ends the run."""
+    known = {task.name for task in tasks}
+    for entry in run.spec.task_run_specs or ():
+        if entry.pipeline_task_name not in known:
+            text = (
+                f"[User error] PipelineRun {run.metadata.namespace}/{run.metadata.name} doesn't define taskRunSpecs "
+                f'correctly: pipelineRun\'s taskrunSpecs defined wrong taskName: "{entry.pipeline_task_name}", '
+                "does not exist in Pipeline"
+            )
+            return Problem(
+                "reconcile", "PipelineRun", text, "tekton/unknown-pipeline-task", "InvalidTaskRunSpecs", "False"
+            )
+    return None
+
+
+def _planned(
+    task: PipelineTask,
+    run: PipelineRun,
+    pipeline: UsedPipeline,
+    lookups: Lookups,
+    params: Mapping[str, Any],
+    timeout: str | None,
+    *,
+    is_finally: bool,
+) -> Planned:
+    index, entry = _entry(run, task.name)
+    source = Source("PipelineRun", run.metadata.name, run.metadata.namespace, f"spec.taskRunSpecs[{index}]")
+    number = runs(task.matrix, params)
+    names = _names(run, task, number)
+    name = names[0] if names else child_name(run.metadata.name, f"-{task.name}")
+    made = _task_run(task, run, entry, name, timeout, _params(task, params))
+    result = _task(task, pipeline, lookups, is_finally=is_finally)
+    return Planned(
+        task.name,
+        made,
+        fields_below(source),
+        names,
+        tuple(dict.fromkeys(waits_for(task))),
+        is_finally,
+        number,
+        None if isinstance(result, Gap) else result,
+        result if isinstance(result, Gap) else None,
+    )
+
+
+def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
+    """The last entry for a task, whose values count as a whole; templates are merged, later ones over earlier ones."""
+    template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
+    pipeline_task_run_spec, at = PipelineTaskRunSpec(name), 0
+    for index, entry in enumerate(run.spec.task_run_specs or ()):
+        if entry.pipeline_task_name == name:
+            pipeline_task_run_spec, at = entry, index
+            template = merged(entry.pod_template, template)
+    values = (
+        pipeline_task_run_spec.compute_resources,
+        pipeline_task_run_spec.step_specs,
+        pipeline_task_run_spec.sidecar_specs,
+    )
+    return at, PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
+
+
+def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
+    """What the PipelineRun's timeouts leave to each task of a part; None: what config-defaults says.
+
+    Source: reconciler/pipelinerun/pipelinerun.go pipelineRunTimeout.
+    """
+    given = run.spec.timeouts or Timeouts()
+    own, other = (given.finally_, given.tasks) if is_finally else (given.tasks, given.finally_)
+    length = seconds(own) if own is not None else None
+    if own is None and other is not None:
+        whole, rest = seconds(given.pipeline or f"{minutes}m"), seconds(other)
+        length = whole - rest if whole and rest else None
+    if length is None or 0 < length <= minutes * 60:
+        return None
+    return go_text(length)
+
+
+def _task_run(
+    task: PipelineTask,
+    run: PipelineRun,
+    entry: PipelineTaskRunSpec,
+    name: str,
+    timeout: str | None,
+    params: tuple[Param, ...],
+) -> TaskRun:
+    meta = run.metadata
+    labels = {PIPELINE_RUN: meta.name, PIPELINE_TASK: task.name}
+    spec = TaskRunSpec(
+        task_ref=task.task_ref,
+        task_spec=task.task_spec,
+        compute_resources=entry.compute_resources,
+        step_specs=entry.step_specs,
+        sidecar_specs=entry.sidecar_specs,
+        pod_template=entry.pod_template,
+        params=params or None,
+        workspaces=_bindings(task, run) or None,
+        timeout=entry.timeout or task.timeout or timeout,
+        retries=task.retries,
+    )
+    return TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
+
+
+def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, ...]:
+    """What the run's workspaces are bound to: a claim that is made from a template is one by then.
+
+    Source: pipelinerun/pipelinerun.go taskWorkspaceByWorkspaceVolumeSource.
+    """
+    workspace_bindings = {workspace.name: workspace for workspace in run.spec.workspaces or ()}
+    return tuple(
+        _bound(workspace.name, workspace_bindings.get(workspace.workspace or workspace.name, WorkspaceBinding()))
+        for workspace in task.workspaces or ()
+    )
+
+
+def _bound(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
+    claim = binding.persistent_volume_claim
+    if binding.volume_claim_template is not None:
+        claim = ClaimVolume(f"pvc of {binding.name}")
+    return WorkspaceBinding(name, claim)
+
+
+def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
+    """The texts that a task's runs are given, with the PipelineRun's in place of the names in them.
+
+    An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix
+    gives are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
+    """
+    known = parameters([Param(name, value) for name, value in params.items()], None)
+    given = {param.name: replaced(param.value, known) for param in task.params or () if isinstance(param.value, str)}
+    if task.task_spec is not None:
+        own = {param.name for param in (*(task.task_spec.params or ()), *(task.params or ()))}
+        given |= {name: value for name, value in params.items() if name not in own and isinstance(value, str)}
+    return tuple(Param(name, value) for name, value in given.items())
+
+
+def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:
+    """The names of the task's runs: those that are there, else those that will be."""
+    made = tuple(
+        child_reference.name
+        for child_reference in run.status.child_references or ()
+        if child_reference.pipeline_task_name == task.name
+    )
+    if made:
+        return made
+    if task.matrix is None or not (task.matrix.params or task.matrix.include):
+        return (child_name(run.metadata.name, f"-{task.name}"),)
+    return tuple(child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
+
+
+def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_finally: bool) -> UsedTask | Gap:
+    if task.pipeline_ref is not None or task.pipeline_spec is not None:
+        return Gap("Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested")
+    if task.task_spec is None:
+        ref = task.task_ref or Reference()
+        if ref.api_version and ref.kind not in {"", "Task", "ClusterTask"}:
+            return Gap(ref.kind, ref.name, "custom")
+        return task_by_reference(ref, lookups)
+    kind, version = task.task_spec.kind, task.task_spec.api_version
+    if version and not version.startswith("tekton.dev/"):
+        return Gap(kind, task.name, "custom")
+    field = "finally" if is_finally else "tasks"
+    group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
+    place = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
+    origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
+    return used(task.task_spec, origin, lookups)

@@ -1,0 +1,170 @@
+"""The one LimitRange that Tekton makes of all in a namespace, for every order in which they can be listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from math import factorial
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.quantity import ZERO
+from kubectl_kres.tekton.rules.base.amounts import NAMES
+from kubectl_kres.tekton.rules.base.result import ListOrder
+from kubectl_kres.tekton.rules.resources.container_draft import Sourced
+
+#: Up to this many LimitRanges every order is tried; beyond, the orders that lead to different amounts are searched for.
+MOST_ORDERED = 4
+
+#: The search ends with what it has after this many states; LimitRanges that get there are made up.
+MOST_STATES = 20_000
+
+#: About so many pods are followed through the API server, which applies LimitRanges in orders of its own.
+MOST_FOLLOWED = 3000
+
+_NOWHERE = Source("", "")
+
+
+class ShareBounds(Struct, frozen=True):
+    """What shares are computed from: amounts by name with the LimitRange that each comes from."""
+
+    minimum: Mapping[str, Sourced]
+    default_request: Mapping[str, Sourced]
+
+
+class Virtual(Struct, frozen=True):
+    """One possible result. ``orders`` lead to it: all up to MOST_ORDERED, else one; empty if order plays no part.
+
+    ``items`` has several entries only where a single LimitRange has. ``searched`` False: there may be further results.
+    """
+
+    items: tuple[ShareBounds, ...]
+    orders: tuple[ListOrder, ...] = ()
+    searched: bool = True
+
+
+def virtuals(limits: Sequence[Limits]) -> tuple[Virtual, ...]:
+    """Every result that a listing order can have; without LimitRanges one without items.
+
+    Source: limitrange.go GetVirtualLimitRange. The lister's order is that of a hash map.
+    """
+    if len(limits) < 2:
+        return (Virtual(tuple(_own(limit, item) for limit in limits for item in _items(limit))),)
+    if len(limits) <= MOST_ORDERED:
+        return tuple(_by_permutation(limits))
+    return _thinned([*_by_search(limits)], len(limits))
+
+
+def _thinned(virtuals: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
+    """As many results as can be followed, the least and the largest amounts among them."""
+    most = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
+    if len(virtuals) <= most:
+        return tuple(virtuals)
+    ranked = sorted(virtuals, key=_size)
+    kept = {round(index * (len(ranked) - 1) / (most - 1)) for index in range(most)}
+    return tuple(msgspec.structs.replace(ranked[index], searched=False) for index in sorted(kept))
+
+
+def _size(virtual: Virtual) -> tuple[int, ...]:
+    return tuple(item.default_request[name][0].nano for item in virtual.items for name in NAMES)
+
+
+def folded(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
+    """The result of one listing order of two or more LimitRanges."""
+    pairs = [(limit, item) for limit in limits for item in _items(limit)]
+    if not pairs:
+        return ()
+    minimum: dict[str, Sourced] = {}
+    request: dict[str, Sourced] = {}
+    for name in NAMES:
+        low = asked = (ZERO, _NOWHERE)
+        for entry, item in pairs:
+            low = _largest(low, _bound(entry, item, "min", name))
+            asked = _fold(asked, _bound(entry, item, "defaultRequest", name))
+        minimum[name], request[name] = low, asked
+    return (ShareBounds(minimum, request),)
+
+
+def _by_permutation(limits: Sequence[Limits]) -> Iterator[Virtual]:
+    result: dict[str, tuple[tuple[ShareBounds, ...], list[ListOrder]]] = {}
+    for order in permutations(limits):
+        bounds = folded(order)
+        key = repr([[str(quantity) for quantity, _ in (*item.minimum.values(), *item.default_request.values())]
+                    for item in bounds])  # fmt: skip
+        result.setdefault(key, (bounds, []))[1].append(tuple(limits.source.name for limits in order))
+    for bounds, orders in result.values():
+        yield Virtual(bounds, tuple(orders) if len(result) > 1 else ())
+
+
+#: For each of NAMES the smallest amount so far in billionths, and whether it stands because an item without it was met.
+_State = tuple[tuple[int | None, bool], ...]
+
+
+def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
+    """Results by amount, searched from the end of the list: what stands before an item that lacks a name is wiped.
+
+    Meeting a LimitRange twice changes nothing, so that a state no LimitRange changes is the result of a whole order.
+    """
+    steps = [_steps(limit) for limit in limits]
+    start: _State = tuple((None, False) for _ in NAMES)
+    reached: dict[_State, tuple[int, ...]] = {start: ()}
+    waiting = [start]
+    ends: dict[_State, tuple[int, ...]] = {}
+    while waiting and len(reached) < MOST_STATES:
+        state = waiting.pop()
+        after = [_back(state, step) for step in steps]
+        if all(item == state for item in after):
+            ends[state] = reached[state]
+        for index, item in enumerate(after):
+            if item not in reached:
+                reached[item] = (*reached[state], index)
+                waiting.append(item)
+    for used in ends.values():
+        rest = tuple(index for index in range(len(limits)) if index not in used)
+        order = [limits[index] for index in (*rest, *reversed(used))]
+        names = tuple(limits.source.name for limits in order)
+        yield Virtual(folded(order), (names,) if len(ends) > 1 else (), not waiting)
+
+
+def _steps(limits: Limits) -> list[tuple[int, ...]]:
+    """What the items of a LimitRange ask for by NAMES, in billionths, the last item first; 0: nothing."""
+    return [tuple(item.default_request.get(name, ZERO).nano for name in NAMES) for item in reversed([*_items(limits)])]
+
+
+def _back(state: _State, items: Sequence[tuple[int, ...]]) -> _State:
+    """The state with a LimitRange in front of it."""
+    for asked in items:
+        state = tuple(
+            (least, True) if closed or not amount else (amount if least is None else min(least, amount), False)
+            for (least, closed), amount in zip(state, asked, strict=True)
+        )
+    return state
+
+
+def _items(limits: Limits) -> Iterator[ParsedItem]:
+    return (item for item in limits.items if item.type == "Container")
+
+
+def _own(limits: Limits, item: ParsedItem) -> ShareBounds:
+    return ShareBounds(
+        {name: _bound(limits, item, "min", name) for name in NAMES},
+        {name: _bound(limits, item, "defaultRequest", name) for name in NAMES},
+    )
+
+
+def _bound(limits: Limits, item: ParsedItem, field: str, name: str) -> Sourced:
+    """An absent amount is zero."""
+    quantity = (item.min if field == "min" else item.default_request).get(name)
+    return (ZERO, _NOWHERE) if quantity is None else (quantity, limits.origin(item, field, name))
+
+
+def _largest(a: Sourced, b: Sourced) -> Sourced:
+    return b if b[0] > a[0] else a
+
+
+def _fold(a: Sourced, b: Sourced) -> Sourced:
+    """Zero counts as nothing on the left and as the smallest on the right."""
+    return b if not a[0] or a[0] > b[0] else a

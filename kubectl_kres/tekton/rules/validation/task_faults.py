@@ -1,0 +1,168 @@
+"""What the webhook refuses in a TaskSpec: its steps and sidecars, and what it declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.tekton.model import Sidecar, Step, TaskSpec, When
+from kubectl_kres.tekton.rules.base import template_merge
+from kubectl_kres.tekton.rules.base.config import Flags
+from kubectl_kres.tekton.rules.base.duration import go_text, seconds
+from kubectl_kres.tekton.rules.resources.containers import words
+from kubectl_kres.tekton.rules.validation import result_faults
+from kubectl_kres.tekton.rules.validation.declarations import declaration_faults, declared, type_faults
+from kubectl_kres.tekton.rules.validation.name_faults import reference_faults
+from kubectl_kres.tekton.rules.validation.variable_faults import context_faults, place_faults, use_faults
+from kubectl_kres.tekton.rules.validation.variable_faults import result_faults as script_faults
+from kubectl_kres.tekton.rules.validation.volume_faults import (
+    mount_faults,
+    usage_faults,
+    volume_faults,
+    workspace_faults,
+)
+from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError
+
+_ARTIFACT = re.compile(r"\$\((?:(?:step\.)?artifacts\.path|(?:steps|tasks)\.[^.]+\.(?:inputs|outputs)\.[^.)]+)\)")
+ON_ERROR = ("continue", "stopAndFail")
+_RESERVED = "tekton-log-results"
+_NAME = (
+    "Task step name must be a valid DNS Label, For more info refer to "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
+)
+
+
+def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) -> Iterator[WebhookError]:
+    """The faults of the spec that stands at ``path``; ``beta``: v1beta1 looks at less, and says it otherwise.
+
+    Steps are looked at with what the step template gives them. Source: v1/task_validation.go, container_validation.go.
+    """
+    if not spec.steps:
+        yield WebhookError("missing field(s)", f"{path}.steps", "tekton/no-steps")
+    yield from volume_faults(spec.volumes, f"{path}.volumes")
+    yield from workspace_faults(spec, path)
+    yield from usage_faults(spec, path, flags)
+    steps = template_merge.merged(spec.steps, spec.step_template, beta=beta)
+    yield from _steps(steps, path, flags, beta=beta)
+    yield from _sidecars(spec, path, beta=beta)
+    params = declared(spec.params)
+    yield from type_faults(params, f"{path}.params")
+    yield from declaration_faults(params, path, enum=flags.param_enum)
+    yield from use_faults(steps, params, path)
+    yield from context_faults(steps, path, beta=beta)
+    yield from script_faults(steps, spec.results, path, beta=beta)
+    yield from result_faults.of_task(spec.results, f"{path}.results")
+
+
+def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
+    names: set[str] = set()
+    for index, step in enumerate(steps):
+        where = f"{path}.steps[{index}]"
+        early = not flags.artifacts and any(_ARTIFACT.search(word) for word in words(step))
+        if not (beta and early):
+            if step.name and step.name in names:
+                text = f"invalid value: {step.name}" if beta else "expected exactly one, got both"
+                yield WebhookError(text, f"{where}.name", "tekton/step-name")
+            names.add(step.name)
+        yield from (_artifacts(where),) if early else _step(step, where, flags)
+        yield from result_faults.of_step(step.results, f"{path}.steps.results[{index}]")
+        yield from (
+            fault for place, when in enumerate(step.when or ()) for fault in when_faults(when, f"{where}.when[{place}]")
+        )
+
+
+def _sidecars(spec: TaskSpec, path: str, *, beta: bool) -> Iterator[WebhookError]:
+    for sidecar in spec.sidecars or ():
+        if sidecar.name == _RESERVED:
+            text = f"Invalid: cannot use reserved sidecar name {_RESERVED} "
+            where = f"{path}.sidecars" if beta else f"{path}.sidecars.name"
+            yield WebhookError(text, where, "tekton/reserved-sidecar")
+        if not beta:
+            yield from sidecar_faults(sidecar, f"{path}.sidecars")
+
+
+def windows_faults(script: str, flags: Flags) -> Iterator[WebhookError]:
+    """A script for Windows is an alpha feature."""
+    if script.strip().startswith("#!win"):
+        yield from _alpha("windows script support", flags)
+
+
+def _alpha(what: str, flags: Flags) -> Iterator[WebhookError]:
+    if flags.api_fields != "alpha":
+        text = f'{what} requires "enable-api-fields" feature gate to be "alpha" but it is "{flags.api_fields}"'
+        yield WebhookError(text, "", "tekton/api-fields")
+
+
+def _artifacts(path: str) -> WebhookError:
+    """Nothing else is said of such a step; v1beta1 does not even note its name."""
+    text = "feature flag enable-artifacts should be set to true to use artifacts feature."
+    return WebhookError(text, path, "tekton/artifacts")
+
+
+def _step(step: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
+    length = seconds(step.timeout) if step.timeout is not None else None
+    if length is not None and length < 0:
+        # Nothing else is said of such a step.
+        yield WebhookError(f"invalid value: {go_text(length)}", f"{path}.negative timeout", "tekton/timeout")
+        return
+    if step.ref is not None:
+        yield from reference_faults(step.ref, path, flags)
+        yield from _referring(step, path)
+    else:
+        if step.params:
+            yield WebhookError("params cannot be used without Ref", f"{path}.params", "tekton/step-ref")
+        yield from runs(path, "Image", step.image, script=step.script, command=step.command)
+    if step.on_error and step.on_error not in ON_ERROR and not step.on_error.startswith("$(params"):
+        text = 'Task step onError must be either "continue" or "stopAndFail"'
+        yield WebhookError(f'invalid value: "{step.on_error}"', f"{path}.onError", "tekton/on-error", text)
+    if step.name and not LABEL.fullmatch(step.name):
+        yield WebhookError(f'invalid value "{step.name}"', f"{path}.name", "tekton/step-name", _NAME)
+    yield from mount_faults(step.volume_mounts, path)
+    yield from windows_faults(step.script, flags)
+    for what, item in (("stdout", step.stdout_config), ("stderr", step.stderr_config)):
+        if item is not None:
+            yield from _alpha(f"step {what} stream support", flags)
+    yield from place_faults(step, path)
+
+
+def when_faults(when: When, path: str) -> Iterator[WebhookError]:
+    """A condition of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
+    if when.cel:
+        return
+    if when == When():
+        yield WebhookError("missing field(s)", path, "tekton/when")
+    elif when.operator not in {"in", "notin"}:
+        text = f'operator "{when.operator}" is not recognized. valid operators: in,notin'
+        yield WebhookError(f"invalid value: {text}", path, "tekton/when")
+    elif not when.values:
+        yield WebhookError("invalid value: expecting non-empty values field", path, "tekton/when")
+
+
+def _referring(step: Step, path: str) -> Iterator[WebhookError]:
+    """A step that takes a StepAction says none of what that says; the step template comes after both."""
+    taken = {
+        "image": ("image", step.image),
+        "command": ("command", step.command),
+        "args": ("args", step.args),
+        "script": ("script", step.script),
+        "workingDir": ("working dir", step.working_dir),
+        "env": ("env", step.env),
+        "volumeMounts": ("volumeMounts", step.volume_mounts),
+        "results": ("results", step.results),
+    }
+    for field, (name, declared_results) in taken.items():
+        if declared_results:
+            yield WebhookError(f"{name} cannot be used with Ref", f"{path}.{field}", "tekton/step-ref")
+
+
+def sidecar_faults(sidecar: Sidecar, path: str) -> Iterator[WebhookError]:
+    """What v1beta1 lets pass, so that it only comes up when the pod is built."""
+    yield from runs(path, "image", sidecar.image, script=sidecar.script, command=sidecar.command)
+
+
+def runs(path: str, field: str, image: str, *, script: str, command: Sequence[str] | None) -> Iterator[WebhookError]:
+    """What a container runs: an image, named ``field`` in the message, and a script or a command."""
+    if not image:
+        yield WebhookError("missing field(s)", f"{path}.{field}", "tekton/image")
+    if script and command:
+        yield WebhookError("script cannot be used with command", f"{path}.script", "tekton/script")

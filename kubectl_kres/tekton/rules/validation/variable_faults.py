@@ -1,0 +1,152 @@
+"""What the webhook refuses in variables that steps mention: not declared, of the wrong type, not to be used there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from kubectl_kres.tekton.model import DeclaredResult, Step
+from kubectl_kres.tekton.rules.validation.declarations import Declaration, bare_objects, of_type
+from kubectl_kres.tekton.rules.validation.variable_refs import Shown, dimmed, entire, not_isolated, prohibited, unknown
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, keyed
+
+_UNDECLARED, _MISUSED = "tekton/undeclared", "tekton/variable-use"
+_CONTEXT = {r"context\.taskRun": ("name", "namespace", "uid"), r"context\.task": ("name", "retry-count")}
+_ARTIFACT = re.compile(r"\$\(steps\.[^.]+\.(?:inputs|outputs)\.[^.)]+\)")
+_ARTIFACTS = "$(step.artifacts.path)"
+_PLAIN = re.compile(r"[\w.-]*")
+
+Judge = Callable[[str], str]
+
+
+def texts(step: Step) -> Iterator[tuple[str, str]]:
+    """The texts of a step that may mention variables, by field; those of its mounts come in ``mounts``."""
+    yield "name", step.name
+    yield "image", step.image
+    yield "workingDir", step.working_dir
+    yield "script", step.script
+    yield from ((f"command[{index}]", word) for index, word in enumerate(step.command or ()))
+    yield from ((f"args[{index}]", word) for index, word in enumerate(step.args or ()))
+    yield from ((keyed("env", variable.name), variable.value) for variable in step.env or ())
+
+
+def shown_of(field: str) -> Shown:
+    """How much of the text of a field is shown."""
+    return dimmed if field.startswith(("script", "command[", "args[", "env")) else str
+
+
+def mounts(step: Step, fields: tuple[str, str, str]) -> Iterator[tuple[str, str]]:
+    """The texts of mounts; how their fields are called depends on who asks."""
+    for index, volume_mount in enumerate(step.volume_mounts or ()):
+        for field, text in zip(
+            fields, (volume_mount.name, volume_mount.mount_path, volume_mount.sub_path), strict=True
+        ):
+            yield f"volumeMount[{index}].{field}", text
+
+
+def use_faults(steps: Sequence[Step], params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
+    """Lists where one text is wanted, or beside other text. Source: v1/task_validation.go validateArrayUsage."""
+    lists = {declaration.name for declaration in of_type(params, "array")}
+    for index, step in enumerate(steps):
+        for field, text in _misused(step, lists):
+            yield WebhookError(text, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
+
+
+def param_faults(
+    steps: Sequence[Step], params: Sequence[Declaration], path: str, *, beta: bool = False
+) -> Iterator[WebhookError]:
+    """Parameters that nobody declares, and objects that are taken whole or by a key that they lack.
+
+    Source: v1/task_validation.go ValidateUsageOfDeclaredParameters.
+    """
+    names = {param.name for param in params}
+    yield from _unknown(steps, "params", names, path, beta=beta)
+    objects = of_type(params, "object")
+    for declaration in objects:
+        keys = set(declaration.properties or ())
+        yield from _unknown(steps, rf"params\.{_pattern(declaration.name)}", keys, path, beta=beta)
+    whole = {declaration.name for declaration in objects}
+    for index, step in enumerate(steps):
+        for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
+            if words := entire(text, "params", whole, shown_of(field)):
+                yield WebhookError(words, f"{path}.{_nested(index, len(steps))}.{field}", _MISUSED)
+    yield from bare_objects(params, path)
+
+
+def context_faults(steps: Sequence[Step], path: str, *, beta: bool = False) -> Iterator[WebhookError]:
+    """Things of the run that there are not. Source: v1/task_validation.go validateTaskContextVariables."""
+    for prefix, known in _CONTEXT.items():
+        yield from _unknown(steps, prefix, known, path, beta=beta)
+
+
+def result_faults(
+    steps: Sequence[Step], results: Sequence[DeclaredResult] | None, path: str, *, beta: bool = False
+) -> Iterator[WebhookError]:
+    """Results that scripts write and nobody declares; for those of a step only where it has some.
+
+    Source: v1/task_validation.go validateTaskResultsVariables, ValidateStepResultsVariables.
+    """
+    declared = {result.name for result in results or ()}
+    for index, step in enumerate(steps):
+        where = f"{path}.steps[{index}].script"
+        if text := unknown(step.script, "results", declared, dimmed, named=beta):
+            yield WebhookError(text, where, _UNDECLARED)
+        own = {result.name for result in step.results or ()}
+        if own and (text := unknown(step.script, "step.results", own, dimmed)):
+            yield WebhookError(text, where, _UNDECLARED)
+
+
+def place_faults(step: Step, path: str) -> Iterator[WebhookError]:
+    """Results and artifacts of steps, in fields that are settled before any step runs.
+
+    Source: v1/container_validation.go validateStepResultReference, validateStepArtifactsReference.
+    """
+    early = [("name", step.name), ("image", step.image), ("imagePullPolicy", step.image_pull_policy)]
+    early.append(("workingDir", step.working_dir))
+    for volume_mount in step.volume_mounts or ():
+        early += [("volumeMounts.name", volume_mount.name), ("volumeMounts.mountPath", volume_mount.mount_path)]
+        early.append(("volumeMounts.subPath", volume_mount.sub_path))
+    for field, text in (*early, ("script", step.script)):
+        if _mentions_result(text):
+            words = "stepResult substitutions are only allowed in env, command and args. Found usage in"
+            yield WebhookError(words, f"{path}.{field}", _MISUSED)
+    for field, text in early:
+        if _ARTIFACTS in text or _ARTIFACT.search(text):
+            words = "stepArtifact substitutions are only allowed in env, command, args and script. Found usage in"
+            yield WebhookError(words, f"{path}.{field}", _MISUSED)
+
+
+def _unknown(
+    steps: Sequence[Step], prefix: str, known: Collection[str], path: str, *, beta: bool
+) -> Iterator[WebhookError]:
+    for index, step in enumerate(steps):
+        result = (*texts(step), *mounts(step, ("name", "MountPath", "SubPath")), ("onError", step.on_error))
+        for field, text in result:
+            if words := unknown(text, prefix, known, shown_of(field), named=beta and field == "script"):
+                yield WebhookError(words, f"{path}.steps[{index}].{field}", _UNDECLARED)
+
+
+def _misused(step: Step, lists: Collection[str]) -> Iterator[tuple[str, str]]:
+    for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
+        judge = not_isolated if field.startswith(("command[", "args[")) else prohibited
+        if words := judge(text, "params", lists, shown_of(field)):
+            yield field, words
+
+
+def _nested(index: int, count: int) -> str:
+    """The path of a step where all that was found before is put below each step that follows."""
+    return ".".join(f"steps[{number}]" for number in range(count - 1, index - 1, -1))
+
+
+def _pattern(name: str) -> str:
+    """A name as it stands in the expression; one that could be more than a name is taken for what it says."""
+    return name if _PLAIN.fullmatch(name) else re.escape(name)
+
+
+def _mentions_result(text: str) -> bool:
+    for line in text.split("\n") if "$(steps." in text else ():
+        start = line.find("$(steps.")
+        middle = line.find(".results.", start + 8) if start >= 0 else -1
+        if middle >= 0 and line.find(")", middle + 9) >= 0:
+            return True
+    return False

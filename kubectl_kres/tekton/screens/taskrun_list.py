@@ -1,0 +1,266 @@
+"""TaskRuns: what their pods ask for as computed today, what the live ones have, and how each fares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.pod.explain import head_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.times import since
+from kubectl_kres.render.verdict.headline import verdict_word
+from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.qos.qos_sums import amounts
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tekton.model import TaskRun
+from kubectl_kres.tekton.reports.config import configuration_needs
+from kubectl_kres.tekton.reports.run_facts import condition_of, fares, pipeline_run_of
+from kubectl_kres.tekton.text import NO_TEKTON
+from kubectl_kres.tekton.text.taskrun import task_lines
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
+
+_KIND = BY_KIND["TaskRun"]
+#: How a run fares, where that is bad.
+MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
+
+
+class RunRow:
+    """A TaskRun, with what is computed of it once it is looked at."""
+
+    __slots__ = ("_found", "_session", "_stamp", "fault", "run")
+
+    def __init__(self, session: Session, run: TaskRun) -> None:
+        self.run, self._session = run, session
+        self._found: Explanation | None = None
+        self._stamp: tuple[object, ...] = ()
+        self.fault = ""
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_of(self.run)
+
+    def _now(self) -> tuple[object, ...]:
+        """What an answer depends on that is not the run's own."""
+        pod = self.pod
+        live = pod.metadata.resource_version if pod is not None else None
+        return (live, self._session.policies, *self._session.store.revision("Task", "ConfigMap", "StepAction"))
+
+    def ready(self, what: str) -> bool:
+        """Whether it is computed; ``fault`` is also known of a run that has ended badly."""
+        return self._stamp == self._now() or (what == "fault" and bool(MARKS.get(fares(self.run))))
+
+    @property
+    def found(self) -> Explanation | None:
+        """What becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
+        if self._stamp != self._now():
+            self._stamp, self.fault = self._now(), ""
+            try:
+                self._found = explain(self._session.store, Subject(self.ref, _KIND), self._session.ask)
+            except KresError as error:
+                self._found, self.fault = None, error.message
+        return self._found
+
+    @property
+    def pod(self) -> Pod | None:
+        """Its pod, if it is there."""
+        name = self.run.status.pod_name
+        pod = self._session.store.get("Pod", name, self.run.metadata.namespace) if name else None
+        return pod if isinstance(pod, Pod) else None
+
+    def computed(self, side: str, resource: str) -> str | None:
+        """What the pod would ask for in total."""
+        totals = self.found.totals if self.found is not None else ()
+        return next((total.value for total in totals if (total.side, total.resource) == (side, resource)), None)
+
+    def live(self, side: str, resource: str) -> str | None:
+        """What the live pod asks for in total."""
+        pod = self.pod
+        pod_amounts = amounts(pod, self._session.server) if pod is not None else None
+        if pod_amounts is None:
+            return None
+        values = pod_amounts.requests if side == "requests" else pod_amounts.limits
+        return str(values[resource]) if resource in values else None
+
+    @property
+    def differing(self) -> list[tuple[str, ResourceValue]]:
+        """The values that the live pod has otherwise than computed, with their containers."""
+        if self.found is None or not self.found.live:
+            return []
+        return [
+            (container.name, value) for container in self.found.containers for value in container.values if value.note
+        ]
+
+    @property
+    def age(self) -> str:
+        return since(self.run.metadata.creation_timestamp or "", self._session.setting.now())
+
+
+def ref_of(run: TaskRun) -> ObjectRef:
+    return ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
+
+
+def sign(row: RunRow) -> tuple[str, Tone]:
+    """``x``: it failed, or its pod would be refused; ``!``: it waits for a quota, or is otherwise than computed."""
+    mark = MARKS.get(fares(row.run))
+    if mark is not None or fares(row.run) == "succeeded":
+        return mark or ("", "")
+    if row.found is None:
+        return "?", "warn"
+    tone = verdict_word(row.found.verdict)[1]
+    if tone == "bad":
+        return "x", "bad"
+    return ("!", "warn") if row.differing or tone == "warn" else ("", "")
+
+
+def differs(row: RunRow) -> str:
+    """How the live pod differs from what is computed."""
+    if row.found is None:
+        return row.fault or "?"
+    if not row.found.live:
+        return "no pod"
+    count = len(row.differing)
+    return f"{count} value{'s' * (count != 1)}" if count else "same"
+
+
+def _condition(row: RunRow) -> str:
+    condition = condition_of(row.run)
+    return f"{fares(row.run)}{f': {condition.reason}' if condition is not None and _tells(condition) else ''}"
+
+
+def _tells(condition: Condition) -> bool:
+    return condition.reason.lower() not in {"", "succeeded", "running", "failed", "pending"}
+
+
+def _figure(head: str, side: str, resource: str, *, live: bool = False) -> Column:
+    def text(row: RunRow) -> str:
+        return (row.live(side, resource) if live else row.computed(side, resource)) or "-"
+
+    def rank(row: RunRow) -> int | None:
+        shown = text(row) if live or row.ready("") else "-"
+        return parse(shown).nano if shown != "-" else None
+
+    name = f"{'live.' * live}{side}.{resource}"
+    wide = live or side == "limits"
+    return Column(name, head, text, rank, right=True, wide=wide, most=20, searched=False, down=True)
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
+        Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
+        _figure("CPU REQ", "requests", "cpu"),
+        _figure("CPU LIVE", "requests", "cpu", live=True),
+        _figure("MEM REQ", "requests", "memory"),
+        _figure("MEM LIVE", "requests", "memory", live=True),
+        Column("state", "CONDITION", _condition, lambda row: fares(row.run), lambda row: sign(row)[1], most=34),
+        Column("differs", "LIVE POD", differs, searched=False, width=8, wide=True, tone=_differs_tone),
+        Column("age", "AGE", lambda row: row.age, _created, right=True, wide=True, width=5, searched=False),
+        Column("task", "TASK", _task, wide=True, most=30),
+    )
+
+
+def _created(row: RunRow) -> str | None:
+    return row.run.metadata.creation_timestamp
+
+
+def _steps(row: RunRow) -> str:
+    part = row.found.tekton if row.found is not None else None
+    return str(part.steps) if part is not None and part.steps else "-"
+
+
+def _differs_tone(row: RunRow) -> Tone:
+    return "warn" if row.differing else "quiet"
+
+
+def _task(row: RunRow) -> str:
+    ref = row.run.spec.task_ref
+    return ref.name or f"resolver {ref.resolver}" if ref is not None else "its own"
+
+
+def _rows(session: Session, namespace: str) -> ListRows:
+    for run in session.store.all("TaskRun", namespace or None):
+        yield (run.metadata.namespace, run.metadata.name), RunRow(session, run)
+
+
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
+    run = session.get(ref)
+    return None if run is None else ((ref.namespace, ref.name), RunRow(session, run))
+
+
+def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
+    del session
+    explanation = row.found
+    if explanation is None:
+        yield from toned("warn", wrapped(row.fault, width, rest="  "))
+        return
+    yield from head_lines(explanation, width)
+    for name, value in row.differing:
+        what = f"{name} {value.resource} {value.side[:-1]}"
+        text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
+        yield from toned("warn", wrapped(text, width, rest="  "))
+    if explanation.tekton is not None:
+        yield from task_lines(explanation.tekton, width)
+
+
+def needs(namespace: str) -> tuple[Need, ...]:
+    """The runs, and what their pods are made from."""
+    return (
+        Need("TaskRun", namespace),
+        Need("Task", namespace),
+        Need("LimitRange", namespace),
+        Need("ResourceQuota", namespace),
+        Need("Pod", namespace, required=False),
+        *(Need(kind, namespace, required=False) for kind in ("StepAction", "PipelineRun")),
+        *(Need(kind, required=False) for kind in ("PriorityClass", "RuntimeClass")),
+    )
+
+
+def also(session: Session, _namespace: str) -> Iterable[Need]:
+    """How Tekton is configured."""
+    if session.store.covered(Need("TaskRun", _namespace)).state == "absent":
+        return ()
+    return configuration_needs(session.store)
+
+
+def owner(row: RunRow) -> Location | None:
+    """The PipelineRun that made it."""
+    name = pipeline_run_of(row.run)
+    return Location("object", ref=ObjectRef("PipelineRun", name, row.ref.namespace)) if name else None
+
+
+_ready: Callable[[RunRow, str], bool] = RunRow.ready
+
+LISTING = Listing(
+    names=("taskruns", "taskrun", "tr", "trs"),
+    about="TaskRuns of Tekton: what their pods ask for, computed and live, and how each fares",
+    kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),
+    needs=needs,
+    also=also,
+    absent=NO_TEKTON,
+    columns=_columns,
+    rows=_rows,
+    row=_row,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Location("object", ref=row.ref),
+    ref=lambda row: row.ref,
+    owner=owner,
+    command=lambda session, namespace: session.command("explain taskruns", namespace),
+    prepare=lambda row, _what: row.found,
+    ready=_ready,
+    labels=lambda row: row.run.metadata.labels or {},
+    words=lambda row: f"{row.run.metadata.namespace} {row.run.metadata.name} {_condition(row)} {_task(row)}",
+    hints=("owner", "sort-state", "faults"),
+)

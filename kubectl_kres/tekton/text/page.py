@@ -1,0 +1,73 @@
+"""The short page of a PipelineRun or Pipeline; ``pipeline`` has the whole answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.text.labels import labelled, more_line
+from kubectl_kres.render.text.line import Line, clipped, draw
+from kubectl_kres.render.text.remarks import unseen_text
+from kubectl_kres.render.text.times import since
+from kubectl_kres.reports.common.explanation import merge_facts
+from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
+from kubectl_kres.tekton.text.pipeline import task_lines, too_much_texts, verdict_lines
+
+#: Tasks, events and assumptions that are shown; the rest is counted.
+_TASKS, _FACTS, _ASSUMED = 8, 1, 2
+#: Cells of an event's text.
+_FACT = 240
+
+
+def page(pipeline_explanation: PipelineExplanation, *, now: str, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages."""
+    for line in _lines(pipeline_explanation, now, width):
+        yield draw(line, color=color)
+
+
+def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
+    yield from verdict_lines(pipeline_explanation, width)
+    tasks = pipeline_explanation.tasks
+    yield from task_lines(tasks[:_TASKS], width)
+    if len(tasks) > _TASKS:
+        yield [("quiet", f"and {len(tasks) - _TASKS} more tasks")]
+    yield [("", "")]
+    limited = [at_once for at_once in pipeline_explanation.at_once if at_once.quota]
+    for quota in dict.fromkeys(at_once.quota for at_once in limited):
+        group = [at_once for at_once in limited if at_once.quota == quota]
+        text = f"at once, quota {quota}: {'; '.join(map(_amount, group))}"
+        exceeded = [at_once for at_once in group if at_once.exceeded]
+        yield from labelled("asks", text, width, tone="bad" if exceeded else "")
+        for sentence in too_much_texts(exceeded):
+            yield from labelled("", sentence, width, tone="warn")
+    for claim in pipeline_explanation.claims:
+        if claim.state == "refused":
+            yield from labelled("claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad")
+    for assistant in pipeline_explanation.assistants:
+        if assistant.refused:
+            text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
+            yield from labelled("waits", text, width, tone="bad")
+    yield from _remarks(pipeline_explanation, now, width)
+    yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
+
+
+def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
+    for fact in merge_facts(pipeline_explanation.facts)[:_FACTS]:
+        ago = since(fact.time, now)
+        often = f" ({fact.count}x)" if fact.count > 1 else ""
+        last = f", last {ago} ago" if ago else ""
+        text = f"{fact.reason}{often}{last}: {clipped(fact.text, _FACT)}"
+        yield from labelled("seen", text, width, tone="quiet")
+    for text in pipeline_explanation.verdict.others:
+        yield from labelled("or", text, width, tone="warn")
+    for unseen in pipeline_explanation.unseen:
+        yield from labelled("unread", unseen_text(unseen), width, tone="bad")
+    for assumption in pipeline_explanation.assumptions[:_ASSUMED]:
+        yield from labelled("assumed", assumption.text, width, tone="quiet")
+
+
+def _amount(at_once: AtOnce) -> str:
+    """What open tasks ask of one name of a quota, and whether it fits."""
+    least = "+" if at_once.at_least else ""
+    last = " in finally" if at_once.is_finally else ""
+    too_much = f" is too much, by {', '.join(at_once.tasks)}" if at_once.exceeded else ""
+    return f"{at_once.resource} {at_once.after}{least} of {at_once.hard}{last}{too_much}"

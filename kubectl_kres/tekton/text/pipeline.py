@@ -1,0 +1,360 @@
+"""A PipelineRun as text: the verdict, a line for each task, and what they ask for together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
+from kubectl_kres.render.text.labels import labelled
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
+from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
+from kubectl_kres.render.verdict.listed import Row
+from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
+from kubectl_kres.render.verdict.run_state import beside, said, short
+from kubectl_kres.reports.common.explanation import is_held_up
+from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
+from kubectl_kres.tekton.reports.run_objects import RunObject
+from kubectl_kres.tekton.rules.pipeline.refused_runs import RUNS
+from kubectl_kres.tekton.text.taskrun import time_text
+
+_NAME, _CELL = 30, 18
+_RACE = "; which task is first is a race"
+_HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")
+
+
+def lines(
+    pipeline_explanation: PipelineExplanation,
+    *,
+    steps: bool = False,
+    task: str = "",
+    color: bool = False,
+    width: int = 80,
+) -> Iterator[str]:
+    """Every line of the answer. ``steps``: each task in full; ``task``: only this one, in full.
+
+    Raises UsageError where there is no task of that name.
+    """
+    if task:
+        shown = _task_in_full(pipeline_explanation, task, steps=steps, width=width)
+    else:
+        shown = pipeline_lines(pipeline_explanation, steps=steps, width=width)
+    for line in shown:
+        yield draw(line, color=color)
+
+
+def row_of(pipeline_explanation: PipelineExplanation) -> Row:
+    """The row of one of many objects."""
+    tone: Tone = "" if pipeline_explanation.ended else verdict_word(pipeline_explanation.verdict)[1]
+    text = f"{len(pipeline_explanation.tasks)} task{'s' * (len(pipeline_explanation.tasks) != 1)}"
+    told = pipeline_explanation.verdict.allowed is not True or (
+        pipeline_explanation.ended and bool(pipeline_explanation.remedies)
+    )
+    rest = (
+        pipeline_explanation.remedies[0].text
+        if told and pipeline_explanation.remedies
+        else _tight(pipeline_explanation).removeprefix(", ")
+    )
+    state = pipeline_explanation.run_state
+    held_up = said(state) if state is not None and is_held_up(state) else ""
+    if pipeline_explanation.held and not held_up:
+        held_up = f"held back by spec.status {pipeline_explanation.held}"
+    because = "; ".join(filter(None, (text, held_up, rest)))
+    word, state_tone = short(state)
+    return Row(
+        pipeline_explanation.subject,
+        "ended" if pipeline_explanation.ended else pipeline_explanation.verdict.outcome,
+        tone,
+        because,
+        state=word,
+        state_tone=state_tone,
+    )
+
+
+def brief(pipeline_explanation: PipelineExplanation, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    row = row_of(pipeline_explanation)
+    text = verdict_word(pipeline_explanation.verdict)[0] if not pipeline_explanation.ended else row.outcome
+    count = len(pipeline_explanation.tasks)
+    tasks = f"{count} task{'s' * (count != 1)}{_tight(pipeline_explanation)}"
+    because = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
+    state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
+    if state is not None and is_held_up(state):
+        because += f"; {said(state)}"
+    else:
+        because += _held(pipeline_explanation)
+    return with_remedies(
+        Brief(row.tone, text, f"{beside(state)}: {pipeline_explanation.subject.full}: {because}", next=more),
+        pipeline_explanation.remedies,
+    )
+
+
+def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+    """The same as ``lines``, not drawn yet."""
+    yield from verdict_lines(pipeline_explanation, width)
+    yield [("", "")]
+    last = sum(task.is_finally for task in pipeline_explanation.tasks)
+    count = len(pipeline_explanation.tasks) - last
+    head = (
+        f"{pipeline_explanation.subject} in {pipeline_explanation.subject.namespace}, from {pipeline_explanation.start}"
+    )
+    if pipeline_explanation.tasks:
+        head += f": {count} task{'s' * (count != 1)}{f', then {last} in finally' if last else ''}"
+    yield from toned("quiet", wrapped(head, width, rest="  "))
+    yield from task_lines(pipeline_explanation.tasks, width)
+    yield from _at_once(pipeline_explanation, width)
+    yield from _claims(pipeline_explanation.claims, width)
+    yield from _assistants(pipeline_explanation, width)
+    if steps:
+        for task in pipeline_explanation.tasks:
+            yield from _in_full(task, width, steps=True)
+    yield from fact_lines(pipeline_explanation.facts, width)
+    yield from remarks(
+        (("warn", "or", pipeline_explanation.verdict.others),),
+        pipeline_explanation.assumptions,
+        pipeline_explanation.unseen,
+        width,
+    )
+
+
+def verdict_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """What Tekton says of the run, what to change, and what of its timeout is left."""
+    tone, word, told = _told(pipeline_explanation)
+    yield [(tone, word), ("", f": {told}")]
+    yield from _state(pipeline_explanation, width)
+    yield from remedy_lines(pipeline_explanation.remedies, "", width)
+    yield from _goes_on(pipeline_explanation, width)
+
+
+def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """The same at the head of a screen: what is to be done stands before what Tekton says."""
+    tone, word, told = _told(pipeline_explanation)
+    name = pipeline_explanation.subject.full
+    shown = name if pipeline_explanation.remedies else told
+    first, *rest = wrapped(f"{word}: {shown}", width, rest="  ")
+    yield [(tone, first[: len(word)]), ("", first[len(word) :])]
+    yield from toned("", rest)
+    yield from _state(pipeline_explanation, width)
+    if shown != told:
+        yield from do_lines(pipeline_explanation.remedies, "", width)
+        yield from toned("quiet", wrapped(told, width, rest="  "))
+    yield from _goes_on(pipeline_explanation, width)
+
+
+def _state(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """That it waits or fails, why, and what to do next."""
+    state = pipeline_explanation.run_state
+    shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
+    if state is None or not is_held_up(state) or not shown:
+        return
+    yield from toned("bad", wrapped(f"{state.word}: {said(state)}", width, rest="  "))
+    if state.next and not pipeline_explanation.remedies:
+        yield from labelled("next", state.next, width)
+
+
+def _told(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
+    """A word for what becomes of it, with its tone; and what Tekton says, or the name."""
+    name = pipeline_explanation.subject.full
+    if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
+        return "strong", "ended", f"{name}; nothing of it is made any more"
+    word, tone = verdict_word(pipeline_explanation.verdict)
+    text = message_of(pipeline_explanation.verdict) or f"{name}{_tight(pipeline_explanation)}"
+    return tone, word, f"{text}{_held(pipeline_explanation)}"
+
+
+def _held(pipeline_explanation: PipelineExplanation) -> str:
+    return f"; {held_text(pipeline_explanation.held)}" if pipeline_explanation.held else ""
+
+
+def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    """What is written of the run, and what of its timeout is left."""
+    problem = pipeline_explanation.problem
+    if problem is not None:
+        stored = problem.stage not in {"object", "validation"}
+        text = f"Succeeded={problem.status}, {problem.reason}" if stored else f"the {problem.object} is not stored"
+        then = (
+            "; tried again with back-off, while the timeout of the run goes on"
+            if problem.again
+            else "; final: a change helps only a new run"
+            if problem.stage == "create"
+            else ""
+        )
+        yield from labelled("status", f"{text}, so nothing runs{then}", width, tone="")
+    if pipeline_explanation.ended and pipeline_explanation.verdict.message:
+        text = "the run has ended: nothing of it is made any more"
+        yield from labelled("ended", text, width, tone="")
+    if pipeline_explanation.seconds_left is not None:
+        left = time_text(pipeline_explanation.seconds_left)
+        text = f"{pipeline_explanation.subject} {left}; that goes on while tasks wait for a quota"
+        yield from labelled("time", text, width, tone="")
+
+
+def _tight(pipeline_explanation: PipelineExplanation) -> str:
+    """That not all fits at once."""
+    names = dict.fromkeys(
+        f"{at_once.resource} of quota {at_once.quota}" for at_once in pipeline_explanation.at_once if at_once.exceeded
+    )
+    return f", but not all at once: {', '.join(names)}" if names else ""
+
+
+def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
+    """Yield an empty line and a table of the tasks; nothing without tasks."""
+    if not tasks:
+        return
+    rows = [[clipped(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
+    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS[:-1])]
+    yield [("", "")]
+    yield [("quiet", "  ".join((*map(padded, _HEADS[:-1], widths), _HEADS[-1])))]
+    for task, row in zip(tasks, rows, strict=True):
+        tone, answer = _answer(task)
+        text = "  ".join(map(padded, row, widths))
+        after = f"  after {', '.join(task.after)}" if task.after else "  finally" if task.is_finally else ""
+        fits = size(text) + 2 + size(answer) + size(after) <= width
+        yield [("", f"{text}  "), (tone, answer), ("quiet", after if fits else "")]
+        if after and not fits:
+            yield from toned("quiet", wrapped(after.strip(), width, first="    ", rest="      "))
+        if task.gap is not None:
+            yield from toned("warn", wrapped(str(task.gap), width, first="    ", rest="      "))
+
+
+def _cells(planned_task: PlannedTask) -> tuple[str, ...]:
+    totals = planned_task.explanation.totals if planned_task.explanation is not None else ()
+    result = {(total.side, total.resource): total.value for total in totals}
+
+    def pair(name: str) -> str:
+        return f"{result.get(('requests', name), '-')} / {result.get(('limits', name), '-')}"
+
+    runs = "?" if planned_task.runs is None else str(planned_task.runs)
+    return (planned_task.name, runs, pair("cpu"), pair("memory")) if totals else (planned_task.name, runs, "-", "-")
+
+
+def _answer(planned_task: PlannedTask) -> tuple[Tone, str]:
+    if planned_task.state in {"done", "failed", "skipped"}:
+        return ("quiet", planned_task.state)
+    if planned_task.explanation is None:
+        return ("warn", "not known")
+    verdict, part = planned_task.explanation.verdict, planned_task.explanation.tekton
+    word, tone = verdict_word(verdict)
+    reason = part.problem.reason if part is not None and part.problem is not None else ""
+    state = f", {planned_task.state}" if planned_task.state else ""
+    return tone, f"{word}{state}{f': {reason}' if reason and verdict.allowed is not True else ''}"
+
+
+def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    groups: dict[str, list[AtOnce]] = {}
+    for at_once in pipeline_explanation.at_once:
+        groups.setdefault(at_once.quota, []).append(at_once)
+    for quota, group in groups.items():
+        yield [("", "")]
+        yield from _group(quota, group, width)
+        for text in too_much_texts([at_once for at_once in group if at_once.exceeded]):
+            yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
+    unknown = [task.name for task in pipeline_explanation.tasks if task.gap is not None and not task.state]
+    if unknown and pipeline_explanation.at_once:
+        yield from toned("warn", wrapped(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  "))
+
+
+def too_much_texts(group: Sequence[AtOnce]) -> Iterator[str]:
+    """Yield what comes of what exceeds a quota: a pod waits, a TaskRun is not even made. Nothing of nothing."""
+    pods = [at_once for at_once in group if at_once.resource != RUNS]
+    if pods:
+        helped = any(pod.assistants for pod in pods)
+        race = helped or any(len(pod.tasks) > 1 for pod in pods)
+        first = "; which pod is first, a task's or an affinity assistant's, is a race" if helped else _RACE * race
+        yield f"what does not fit waits, and Tekton retries every 60s{first}"
+    if len(pods) < len(group):
+        yield "a TaskRun too many is refused and retried without end; the PipelineRun says nothing of it"
+
+
+def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:
+    title = f"at once, quota {quota}" if quota else "at once, no quota limits it"
+    heads = ("ASK", "USED", "HARD", "AFTER") if quota else ("ASK",)
+    rows = [
+        [clipped(cell, _CELL) for cell in (_amount(at_once), at_once.used, at_once.hard, at_once.after)[: len(heads)]]
+        for at_once in group
+    ]
+    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(heads)]
+    labels = [f"  {at_once.resource}{' (finally)' if at_once.is_finally else ''}" for at_once in group]
+    column = min(40, max(size(title), *map(size, labels)))
+    head: Line = [
+        ("strong", padded(clipped(title, column), column)),
+        ("quiet", "  " + "  ".join(map(padded, heads, widths))),
+    ]
+    yield head
+    for at_once, label, row, then in zip(group, labels, rows, (*group[1:], None), strict=True):
+        tone: Tone = "bad" if at_once.exceeded else ""
+        text = f"{padded(clipped(label, column), column)}  {'  '.join(map(padded, row, widths))}"
+        yield [(tone, f"{text}{'  too much' if at_once.exceeded else ''}")]
+        if then is None or _by(then) != _by(at_once):
+            yield from toned("quiet", wrapped(_by(at_once), width, first="    ", rest="      "))
+
+
+def _amount(at_once: AtOnce) -> str:
+    return f"{at_once.amount}{'+' if at_once.at_least else ''}"
+
+
+def _by(at_once: AtOnce) -> str:
+    parts = [f"by {', '.join(at_once.tasks)}"]
+    if at_once.counted:
+        parts.append(f"of which {at_once.counted} is in used already")
+    if at_once.assistants:
+        parts.append(f"affinity assistants {at_once.assistants} beside")
+    if at_once.at_least:
+        parts.append("at least: a matrix depends on a result")
+    return "; ".join(parts)
+
+
+def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+    if pipeline_explanation.assistants:
+        yield [("", "")]
+    for assistant in pipeline_explanation.assistants:
+        whose = f" of workspace {assistant.workspace}" if assistant.workspace else ""
+        text = f"affinity assistant{whose}: StatefulSet/{assistant.name}, a pod with 50m cpu and 100Mi memory"
+        yield from toned("", wrapped(text, width, rest="  "))
+        for event in assistant.refused:
+            yield from toned("bad", wrapped(f"FailedCreate: {event}", width, first="  ", rest="    "))
+        if assistant.refused:
+            text = f"no status of a run says so; {_without(assistant)}"
+            yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+
+
+def _without(assistant: AssistantPod) -> str:
+    """What it means for the tasks, whose affinity to its pod is required."""
+    tasks = assistant.tasks
+    if not tasks:
+        return "no task needs it"
+    whose = f"task{'s' * (len(tasks) > 1)} {', '.join(tasks)}"
+    return f"the pods of {whose} are made and find no node, until the run times out"
+
+
+def _claims(claims: Sequence[RunObject], width: int) -> Iterator[Line]:
+    """The claims of workspaces, and what they cost quotas."""
+    new = [claim for claim in claims if claim.state != "there"]
+    if new:
+        yield [("", "")]
+    for claim in new:
+        by = "" if claim.maker.kind == "PipelineRun" else f", made by {claim.maker}"
+        state = ", not tried" if claim.state == "none" else ""
+        text = f"claim of workspace {claim.workspace}: {claim.object}, {claim.storage or 'no'} storage{by}{state}"
+        yield from toned("bad" if claim.state == "refused" else "", wrapped(text, width, rest="  "))
+        for charge in claim.charges:
+            for name, asked in charge.requested.items():
+                over = parse(charge.after[name]) > parse(charge.hard[name])
+                text = f"quota {charge.quota}: {name} {asked}, used {charge.used[name]} of {charge.hard[name]}"
+                tone: Tone = "bad" if over else "quiet"
+                yield from toned(tone, wrapped(f"{text}{', too much' * over}", width, first="  ", rest="    "))
+
+
+def _task_in_full(pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int) -> Iterator[Line]:
+    yield from _in_full(of_task(pipeline_explanation, name).tasks[0], width, steps=steps)
+
+
+def _in_full(planned_task: PlannedTask, width: int, *, steps: bool) -> Iterator[Line]:
+    yield [("", "")]
+    yield [("strong", f"task {planned_task.name}")]
+    if planned_task.explanation is not None:
+        yield from explanation_lines(planned_task.explanation, steps=steps, width=width)
+    elif planned_task.gap is not None:
+        yield from toned("warn", wrapped(str(planned_task.gap), width, first="  ", rest="    "))

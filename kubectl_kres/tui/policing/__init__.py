@@ -1,1 +1,0 @@
-"""The list of admission policies: what ``explain policies`` prints, as rows."""

@@ -1,1 +1,0 @@
-"""Lists and screens of TaskRuns and PipelineRuns. No other screen imports them: they are registered."""

@@ -1,1 +1,0 @@
-"""A toy system on the command line."""

@@ -1,1 +1,0 @@
-"""A toy system in the texts."""

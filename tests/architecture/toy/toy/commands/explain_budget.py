@@ -1,0 +1,27 @@
+"""``kubectl kres explain budget/x``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.toy.reports import BudgetExplanation
+
+from kubectl_kres.cli.run.explainer import Explainer
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class BudgetExplainer(Explainer):
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+        return (Need("Budget", subject.ref.namespace, subject.ref.name),)
+
+    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        budget = turn.store.get("Budget", subject.ref.name, subject.ref.namespace)
+        found = BudgetExplanation(budget.spec.team)
+        yield Answered(subject, found, lambda: [f"{subject.ref}: pods name team {found.team}"]), None
+        tally.answered((), complete=True, negative=False)
