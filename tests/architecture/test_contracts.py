@@ -76,8 +76,8 @@ BREACHES = {
     ),
     "reports-check": (
         "reports/check/finding.py",
-        "import kubectl_kres.reports.check.state.drift",
-        "reports.check.finding -> kubectl_kres.reports.check.state.drift",
+        "import kubectl_kres.reports.check.state",
+        "reports.check.finding -> kubectl_kres.reports.check.state",
     ),
     "render": (
         "render/text/columns.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -45,3 +46,8 @@ def found(text: str, *codes: str) -> list[CheckFinding]:
 def of_objects(objects: list[dict[str, Any]]) -> list[CheckFinding]:
     """All findings in a cluster of these objects."""
     return [one for scene in scenes(store_of(*objects)) for one in check(scene, frozenset(BY_CODE))]
+
+
+def example(code: str, kind: str) -> str:
+    """The YAML of objects that break a rule (``failing``), or of a near miss (``passing``)."""
+    return (Path(__file__).parent / "examples" / f"{code}.{kind}.yaml").read_text(encoding="utf-8")

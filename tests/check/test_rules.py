@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from check.samples import ASK, found, stored
+from check.samples import ASK, example, found, stored
 
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.finding import SEVERITIES
@@ -36,7 +36,7 @@ def test_words(rule: Rule):
 
 @pytest.mark.parametrize("rule", _WITH_OBJECTS, ids=lambda rule: rule.code)
 def test_the_failing_example_breaks_it(rule: Rule):
-    broken = found(rule.failing, rule.code)
+    broken = found(example(rule.code, "failing"), rule.code)
     assert broken
     assert {one.code for one in broken} == {rule.code}
     assert all("{" not in one.message for one in broken)
@@ -44,7 +44,7 @@ def test_the_failing_example_breaks_it(rule: Rule):
 
 @pytest.mark.parametrize("rule", _WITH_OBJECTS, ids=lambda rule: rule.code)
 def test_the_near_miss_is_silent(rule: Rule):
-    assert found(rule.passing, rule.code) == []
+    assert found(example(rule.code, "passing"), rule.code) == []
 
 
 def test_what_could_not_be_read_is_found():
@@ -56,7 +56,7 @@ def test_what_could_not_be_read_is_found():
 
 
 def test_quotas_that_cannot_be_counted_are_found():
-    broken = BY_CODE["KRES302"].failing.replace("used: {requests.cpu: '1'}", "used: {requests.cpu: many}")
+    broken = example("KRES302", "failing").replace("used: {requests.cpu: '1'}", "used: {requests.cpu: many}")
     (one,) = [one for one in found(broken) if one.code == "KRES902"]
     assert (one.object.kind, one.object.name, one.object.namespace) == ("ResourceQuota", "*", "shop")
     assert "ResourceQuota/team" in one.message

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from check.samples import example
 from cli.running import Kres
 from golden.kept import compare
 
@@ -17,8 +18,8 @@ from kubectl_kres.reports.check.registry import BY_CODE, RULES
 from kubectl_kres.simulate.requests import Requests
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "check"
-QUOTA = BY_CODE["KRES101"].failing.partition("---")[0]
-DEPLOYMENT = BY_CODE["KRES101"].failing.partition("---")[2]
+QUOTA = example("KRES101", "failing").partition("---")[0]
+DEPLOYMENT = example("KRES101", "failing").partition("---")[2]
 OPEN = """
 apiVersion: apps/v1
 kind: Deployment
@@ -132,7 +133,7 @@ def test_a_file_is_checked_against_a_snapshot(kres: Kres, tmp_path: Path):
 
 
 def test_nothing_found(kres: Kres, tmp_path: Path):
-    (tmp_path / "ns.yaml").write_text(BY_CODE["KRES201"].passing)
+    (tmp_path / "ns.yaml").write_text(example("KRES201", "passing"))
     code, out, _ = kres("check -f ns.yaml --offline --allow-partial")
     assert (code, out) == (0, "nothing found in 0 workloads of 1 namespace\n")
 
@@ -278,21 +279,21 @@ def test_a_container_is_set_by_its_place_as_the_server_writes_paths(kres: Kres):
 
 def test_workloads_of_files_are_looked_at_side_by_side(kres: Kres, tmp_path: Path):
     rule = BY_CODE["KRES109"]
-    (tmp_path / "app.yaml").write_text(rule.failing)
+    (tmp_path / "app.yaml").write_text(example(rule.code, "failing"))
     (one,) = items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out)
-    assert (one["code"], one["object"]["name"], one["line"]) == ("KRES109", "web", 19)
+    assert (one["code"], one["object"]["name"], one["line"]) == ("KRES109", "web", 18)
     assert one["message"] == "beside the others 0 of 2 pods are admitted: quota team lacks 600m of requests.cpu"
-    (tmp_path / "app.yaml").write_text(rule.passing)
+    (tmp_path / "app.yaml").write_text(example(rule.code, "passing"))
     assert items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out) == []
 
 
 def test_an_object_of_a_file_that_makes_no_pods_is_refused(kres: Kres, tmp_path: Path):
     rule = BY_CODE["KRES116"]
-    (tmp_path / "claim.yaml").write_text(rule.failing)
+    (tmp_path / "claim.yaml").write_text(example(rule.code, "failing"))
     (one,) = items(kres("check -f claim.yaml --offline --allow-partial --select KRES116 -o json").out)
     assert (one["object"]["kind"], one["object"]["name"], one["line"]) == ("PersistentVolumeClaim", "data", 8)
     assert "requested: requests.storage=5Gi" in one["message"]
-    (tmp_path / "claim.yaml").write_text(rule.passing)
+    (tmp_path / "claim.yaml").write_text(example(rule.code, "passing"))
     assert items(kres("check -f claim.yaml --offline --allow-partial --select KRES116 -o json").out) == []
 
 
@@ -348,7 +349,7 @@ def test_sarif_of_the_demo_is_valid(kres: Kres):
     assert [*jsonschema.Draft4Validator(schema).iter_errors(document)] == []
 
 
-SCALED = BY_CODE["KRES110"].failing.split("---")
+SCALED = example("KRES110", "failing").split("---")
 
 
 def test_an_autoscaler_of_a_file_is_judged_with_the_workload_of_the_cluster(kres: Kres, api: Any, tmp_path: Path):
@@ -383,7 +384,7 @@ def test_a_file_of_what_runs_already_is_a_rollout(
     kres: Kres, api: Any, tmp_path: Path, unavailable: int, codes_found: Any
 ):
     """The quota is full with its own pods: old ones make room, or the rollout gets stuck. No pods are missing."""
-    quota, deployment = (yaml.safe_load(one) for one in BY_CODE["KRES104"].failing.split("---"))
+    quota, deployment = (yaml.safe_load(one) for one in example("KRES104", "failing").split("---"))
     api.objects.append(quota)
     api.objects.append(deployment)
     deployment["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = unavailable
@@ -392,7 +393,7 @@ def test_a_file_of_what_runs_already_is_a_rollout(
 
 
 def test_a_new_workload_that_fits_and_could_not_be_rolled_out(kres: Kres, tmp_path: Path):
-    quota, deployment = (yaml.safe_load(one) for one in BY_CODE["KRES104"].failing.split("---"))
+    quota, deployment = (yaml.safe_load(one) for one in example("KRES104", "failing").split("---"))
     quota["status"]["used"]["requests.cpu"] = "0"
     for hard, expected in (("1", ["KRES104"]), ("1500m", []), ("900m", ["KRES101"])):
         quota["spec"]["hard"] = quota["status"]["hard"] = {"requests.cpu": hard}
@@ -411,7 +412,7 @@ def test_what_cannot_be_read_is_a_finding_beside_files_too(kres: Kres, api: Any,
 
 def test_fifty_manifests_that_compete_are_tried_once_each(kres: Kres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Who stands first in the file comes first; no orders of the race are searched."""
-    quota, deployment = (yaml.safe_load(one) for one in BY_CODE["KRES104"].failing.split("---"))
+    quota, deployment = (yaml.safe_load(one) for one in example("KRES104", "failing").split("---"))
     quota["spec"]["hard"], quota["status"] = {"requests.cpu": "20"}, None
     manifests = [quota]
     for number in range(50):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from check.samples import example
 from golden.kept import compare
 
 from kubectl_kres.reports.check.registry import RULES
@@ -16,8 +17,16 @@ MARK = "<!-- made from kubectl_kres/reports/check"
 
 def lines(rule: Rule) -> Iterator[str]:
     yield from ("", f"### {rule.code}: {rule.title}", "", f"**{rule.severity}**. {rule.reason}", "")
-    yield from (f"Fix: {rule.remedy}", "", "Found in:", "", "```yaml", *rule.failing.strip().split("\n"), "```")
-    yield from ("", "Not found in:", "", "```yaml", *rule.passing.strip().split("\n"), "```")
+    yield from (
+        f"Fix: {rule.remedy}",
+        "",
+        "Found in:",
+        "",
+        "```yaml",
+        *example(rule.code, "failing").strip().split("\n"),
+        "```",
+    )
+    yield from ("", "Not found in:", "", "```yaml", *example(rule.code, "passing").strip().split("\n"), "```")
 
 
 def table() -> Iterator[str]:

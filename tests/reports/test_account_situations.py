@@ -16,7 +16,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.reports.account.account import steps_of
-from kubectl_kres.reports.check.conflicts.unknown_names import meant_name
+from kubectl_kres.reports.check.conflicts import meant_name
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain

@@ -20,7 +20,7 @@ from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
 from kubectl_kres.reports.check.needs import check_needs, cluster_needs, lacking
 from kubectl_kres.reports.check.of_store import makers, unmade
-from kubectl_kres.reports.check.refused.rollout import ROLLED
+from kubectl_kres.reports.check.refused.pods import ROLLED
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen, unseen
 from kubectl_kres.reports.common.owned import controller

@@ -1,4 +1,4 @@
-"""A rule: its code and words, what finds what breaks it, and an example of each."""
+"""A rule: its code and words, and what finds violations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from kubectl_kres.reports.check.scene import Scene
 class Rule(Struct, frozen=True):
     """``message`` has the names of ``Broken.values`` in braces. ``reason``: why it matters; ``remedy``: what to do.
 
-    ``failing`` and ``passing``: YAML of objects as a cluster has them, one that breaks the rule, and a near miss.
     ``about``: the scenes that it looks at: each namespace, what stands beside namespaces, or both.
     """
 
@@ -25,6 +24,4 @@ class Rule(Struct, frozen=True):
     remedy: str
     message: str
     find: Callable[[Scene], Iterator[Broken]]
-    failing: str
-    passing: str
     about: Literal["namespace", "cluster", "both"] = "namespace"

@@ -1,0 +1,79 @@
+"""KRES105: a claim on a resource pool that can never be allocated.
+
+KRES106: a claim on a resource pool waits for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.claim_state import STUCK, WAITING
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.check.claims import beyond
+from kubectl_kres.reports.check.finding import Broken
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Scene
+
+#: States from which nothing but an edit leads.
+_ENDED = frozenset({"failed", "unassigned"})
+
+
+def find_claim_never(scene: Scene) -> Iterator[Broken]:
+    """The claims that ask for more than their pool has, and those that no pool takes."""
+    for claim, standing in scene.pools.claims:
+        if standing.state not in STUCK:
+            continue
+        why = (
+            beyond(scene.pools, claim)
+            if standing.state in WAITING
+            else standing.because
+            if standing.state in _ENDED
+            else ""
+        )
+        if why:
+            meta = claim.metadata
+            yield Broken(ObjectRef("ResourcePoolClaim", meta.name, meta.namespace), {"why": why}, "spec.claim")
+
+
+CLAIM_NEVER = Rule(
+    code="KRES105",
+    title="a claim can never be allocated",
+    severity="error",
+    reason="The claim never starts, and in an ordered queue so does every claim behind it.",
+    remedy="Ask for less, or raise the pool's spec.quota.hard.",
+    message="it can never be allocated: {why}",
+    find=find_claim_never,
+    about="cluster",
+)
+
+
+def find_claim_waits(scene: Scene) -> Iterator[Broken]:
+    """The claims in a queue that the pool could serve if others gave way."""
+    reports = Claims(scene.pools)
+    for claim, standing in scene.pools.claims:
+        if standing.state not in WAITING or beyond(scene.pools, claim):
+            continue
+        report = reports.report(claim)
+        behind = [amount.name for amount in report.amounts if amount.behind is not None]
+        lacks = [f"{amount} of {name}" for name, amount in report.lacks.items()]
+        why = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
+        if lacks or behind:
+            yield Broken(report.subject, {"state": standing.state, "pool": report.pool, "why": why}, "spec.claim")
+
+
+CLAIM_WAITS = Rule(
+    code="KRES106",
+    title="a claim waits",
+    severity="warning",
+    reason="Its namespace has less than it asked for until other claims are released or the pool grows.",
+    remedy="Its answer names the smallest changes that unblock it.",
+    message="{state} in pool {pool}: {why}",
+    find=find_claim_waits,
+    about="cluster",
+)
+
+RULES = (
+    CLAIM_NEVER,
+    CLAIM_WAITS,
+)

@@ -1,0 +1,443 @@
+"""KRES101: a workload lacks pods, and the next one is refused.
+
+KRES102: pods run that would not be admitted again.
+
+KRES103: whether pods come depends on the order of LimitRanges or quotas.
+
+KRES104: a rollout that is started now would never end.
+
+KRES109: workloads of files that are admitted each alone, and not all of them side by side.
+
+KRES110: a HorizontalPodAutoscaler may ask for more pods than the quotas have room for.
+
+KRES111: what is admitted and wanted waits or fails; one finding for each reason.
+
+KRES116: an object of a file that makes no pods is refused: a claim, a Service, what a quota counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from shlex import quote
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.quota.quota_admission import Quota, charges
+from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import HorizontalPodAutoscaler
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.check.finding import Broken
+from kubectl_kres.reports.check.refused.runs import never_fits
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Judged, Scene
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Verdict, is_held_up
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.explain.all_states import all_states, states_in_store
+from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.reports.rollout.rolling_update import if_started
+from kubectl_kres.reports.rollout.room import pods_in_a_row, reach_of
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
+
+
+def find_pods_missing(scene: Scene) -> Iterator[Broken]:
+    """The objects of files that would not come, and the workloads that lack pods."""
+    for judged in scene.judged:
+        if not _may_lack(scene, judged) or never_fits(judged):
+            continue
+        verdict = scene.verdict(judged)
+        if verdict.missing and is_negative(verdict):
+            part = judged.analysis.tekton
+            beside = _beside(part.version if part is not None else "")
+            yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged), beside)
+    # A run of the cluster makes TaskRuns, which are judged themselves, unless it lacks what comes before them.
+    for run in scene.pipelines:
+        if is_negative(run.verdict) and (scene.of_files or run.lacks_objects):
+            first = next(iter(run.remedies), None)
+            yield _broken(run.subject, run.verdict, run.verdict.missing or 1, first, _beside(run.version))
+
+
+def _beside(version: str) -> str:
+    """What is to be said of Tekton's version beside a finding about a run."""
+    return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
+
+
+def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Broken:
+    values = {"outcome": verdict.outcome, "missing": str(missing), "why": f"{cause(verdict)}{beside}"}
+    text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
+    return Broken(ref, values, remedy=text, commands=commands)
+
+
+def _may_lack(scene: Scene, judged: Judged) -> bool:
+    replicas = judged.replicas
+    if replicas is None:
+        return not judged.admitted or judged.ref.kind == "CronJob"
+    if not scene.of_files:
+        return bool(replicas.missing or replicas.failing)
+    # Where all pods run, a file is a rollout of them: what has no room then is told by KRES104.
+    return not (replicas.existing and not replicas.missing and judged.lacks_room_alone)
+
+
+def cause(verdict: Verdict) -> str:
+    """The server's words, as short as they are known."""
+    if verdict.blocked is not None:
+        return verdict.blocked.message
+    if verdict.fits is not None:
+        return f"{verdict.fits} of them fit"
+    return next((finding.text for finding in verdict.findings if finding.text), "the server refuses it")
+
+
+PODS_MISSING = Rule(
+    code="KRES101",
+    title="pods are missing and refused",
+    severity="error",
+    reason="The workload runs with fewer pods than it asks for, or with none, until somebody changes something.",
+    remedy="Its explanation names each way to get them admitted, with its commands.",
+    message="{outcome}: {missing} of its pods missing: {why}",
+    find=find_pods_missing,
+)
+
+
+def find_next_pod(scene: Scene) -> Iterator[Broken]:
+    """The workloads whose pods exist and could not be replaced, whatever room the old ones leave."""
+    for judged in scene.judged:
+        refusals = [outcome.refusal for outcome in judged.analysis.outcomes]
+        # Of a file that is told as KRES101: the next pod is what it asks for.
+        if scene.of_files or not _runs(judged) or any(refusal is None for refusal in refusals):
+            continue
+        first = refusals[0]
+        lasting = [finding for finding in first.findings if _lasts(finding)] if first is not None else []
+        if lasting:
+            yield Broken(
+                judged.ref, {"why": next((finding.text for finding in lasting if finding.text), lasting[0].rule)}
+            )
+
+
+def _runs(judged: Judged) -> bool:
+    """Whether it has all of its pods."""
+    if judged.replicas is not None:
+        return judged.replicas.existing > 0 and not judged.replicas.missing
+    return judged.analysis.start.live is not None and judged.analysis.tekton is None
+
+
+def _lasts(finding: Finding) -> bool:
+    """Whether the refusal stays when a pod goes: the room of a quota comes back with it, unless it is over its hard."""
+    return finding.rule != "quota/exceeded" or parse(finding.used) > parse(finding.limit)
+
+
+NEXT_POD = Rule(
+    code="KRES102",
+    title="running pods would not be admitted again",
+    severity="warning",
+    reason="All looks well until a node is drained, a pod crashes or somebody deploys: the next pod is refused.",
+    remedy="Its explanation names what refuses the next pod, and each way to get it admitted.",
+    message="its pods run, and the next one would be refused: {why}",
+    find=find_next_pod,
+)
+
+
+def find_order(scene: Scene) -> Iterator[Broken]:
+    """The workloads that some orders admit, and others do not."""
+    for judged in scene.judged:
+        answers = {outcome.allowed for outcome in judged.analysis.outcomes}
+        if answers != {True, False} or (judged.replicas is not None and judged.replicas.missing):
+            continue
+        verdict = scene.verdict(judged)
+        if not judged.ended and not verdict.missing:
+            yield Broken(judged.ref, {"why": cause(verdict)})
+
+
+ORDER = Rule(
+    code="KRES103",
+    title="the order of LimitRanges decides about the next pod",
+    severity="warning",
+    reason="The API server reads several LimitRanges in an arbitrary order: the same pod is admitted once, and "
+    "refused another time.",
+    remedy="Keep one LimitRange a namespace, or give all of them the same defaults.",
+    message="its next pod may be refused, depending on LimitRange order: {why}",
+    find=find_order,
+)
+
+
+#: Kinds whose pods are replaced when the template changes.
+ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
+
+
+def find_rollout(scene: Scene) -> Iterator[Broken]:
+    """The workloads with all of their pods, whose quotas have no room for a change of the template.
+
+    Those of files that the cluster does not have are looked at as if all of their pods were there.
+    """
+    for judged in scene.judged if scene.quotas else ():
+        replicas, analysis = judged.replicas, judged.analysis
+        if judged.ref.kind not in ROLLED or replicas is None or _refused_otherwise(judged):
+            continue
+        if scene.of_files and not replicas.existing:
+            replicas, analysis = _once_there(replicas, analysis)
+        if replicas.missing or _has_room(replicas, analysis):
+            continue
+        end = if_started(scene.store, judged.subject, analysis, replicas)
+        if end is not None and not end.complete:
+            values = {"updated": str(end.updated), "of": str(end.of), "surge": str(replicas.surge)}
+            ref = judged.ref
+            fit = f"kubectl kres quota --fit {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
+            yield Broken(ref, values, commands=(fit,))
+
+
+def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
+    """The same once all pods came; unchanged where not all of them fit."""
+    rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    draft = analysis.outcomes[0].draft
+    if draft is None or any(room is not None and room < replicas.wanted for room in rooms):
+        return replicas, analysis
+    policies = analysis.known.policies
+    asked = {
+        charge.quota: charge.requested for charge in charges(quota_request(analysis.start.pod, draft), policies.quotas)
+    }
+    quotas = tuple(_with(quota, asked.get(quota.name, {}), replicas.wanted) for quota in policies.quotas)
+    known = structs.replace(analysis.known, policies=structs.replace(policies, quotas=quotas))
+    return structs.replace(replicas, existing=replicas.wanted), structs.replace(analysis, known=known)
+
+
+def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
+    """The quota once it has counted so many pods more that ask for this."""
+    used = dict(quota.used)
+    for name, text in asked.items():
+        quantity = parse(text)
+        used[name] = used.get(name, ZERO) + Quantity(quantity.nano * times, quantity.format)
+    return quota.using(used)
+
+
+def _has_room(replicas: Replicas, analysis: Analysis) -> bool:
+    """Whether the whole surge fits, so that old pods go as new ones come."""
+    rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    return replicas.surge > 0 and all(room is None or room >= replicas.surge for room in rooms)
+
+
+def _refused_otherwise(judged: Judged) -> bool:
+    return not judged.admitted and not judged.lacks_room_alone
+
+
+ROLLOUT = Rule(
+    code="KRES104",
+    title="a rollout would get stuck",
+    severity="warning",
+    reason="All pods run, and the next deployment of a new image never finishes: the quota has no room for a "
+    "new pod before an old one may go.",
+    remedy="Raise the quota by one pod, or let an old pod go first: maxUnavailable 1 (quota --fit shows how "
+    "far a rollout comes).",
+    message="a rollout that is started now ends with {updated} of {of} new pods (maxSurge {surge})",
+    find=find_rollout,
+)
+
+
+def find_side_by_side(scene: Scene) -> Iterator[Broken]:
+    """The workloads that lack pods once all files are applied; those that lack them alone have a finding already."""
+    together = scene.together
+    if together is None:
+        return
+    alone = {judged.ref for judged in scene.judged if is_negative(scene.verdict(judged))}
+    lacks = [
+        f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
+        for lack in together.lacks
+        if lack.quota.namespace == scene.namespace
+    ]
+    for reach in together.workloads:
+        if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == scene.namespace:
+            words = next(iter(reach.messages), "the others take the room")
+            # An object that the server does not take lacks no room for pods.
+            why = words if f"{reach.subject}: {words}" in together.refused else " and ".join(lacks) or words
+            yield Broken(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
+
+
+SIDE_BY_SIDE = Rule(
+    code="KRES109",
+    title="workloads of the files do not fit side by side",
+    severity="error",
+    reason="Each manifest is admitted by itself, and once all of them are applied some pods are refused; which ones is "
+    "decided by who comes first.",
+    remedy="Raise the quota for all of them together, or ask for less.",
+    message="beside the others {pods} of {wanted} pods are admitted: {why}",
+    find=find_side_by_side,
+)
+
+
+def find_autoscaler(scene: Scene) -> Iterator[Broken]:
+    """The autoscalers whose maximum a quota does not admit; of a file's workload without one in the files, itself."""
+    scalers = _by_target(scene)
+    for judged in scene.judged if scalers and scene.quotas else ():
+        scaler = scalers.get((judged.ref.kind, judged.ref.name))
+        # What the workload asks for already is told of the workload.
+        if scaler is None or judged.replicas is None or scaler.spec.max_replicas <= judged.replicas.wanted:
+            continue
+        reach = reach_of(scaler, scene.store, judged.subject, judged.analysis, judged.replicas)
+        if reach.lacks:
+            yield _autoscaler_broken(scene, judged, scaler, reach)
+
+
+def _by_target(scene: Scene) -> Mapping[tuple[str, str], HorizontalPodAutoscaler]:
+    """Of several autoscalers of one workload the one that asks for most, by kind and name of the workload."""
+    horizontal_pod_autoscalers: dict[tuple[str, str], HorizontalPodAutoscaler] = {}
+    for horizontal_pod_autoscaler in scene.store.all("HorizontalPodAutoscaler", scene.namespace):
+        key = (
+            horizontal_pod_autoscaler.spec.scale_target_ref.kind,
+            horizontal_pod_autoscaler.spec.scale_target_ref.name,
+        )
+        if (
+            key not in horizontal_pod_autoscalers
+            or horizontal_pod_autoscaler.spec.max_replicas > horizontal_pod_autoscalers[key].spec.max_replicas
+        ):
+            horizontal_pod_autoscalers[key] = horizontal_pod_autoscaler
+    return horizontal_pod_autoscalers
+
+
+def _autoscaler_broken(scene: Scene, judged: Judged, scaler: HorizontalPodAutoscaler, reach: Autoscaled) -> Broken:
+    ref = ObjectRef(scaler.kind, scaler.metadata.name, scene.namespace)
+    hard = {(quota.name, name): quantity for quota in scene.quotas for name, quantity in quota.hard.items()}
+    raised = [
+        f"{lack.resource} of quota {lack.quota} to {hard[lack.quota, lack.resource] + parse(lack.short)}"
+        for lack in reach.lacks
+    ]
+    lowered = f", or lower maxReplicas to {reach.fits}" if reach.fits >= max(1, scaler.spec.min_replicas or 1) else ""
+    name, space = judged.ref.name, judged.ref.namespace
+    values = {
+        "autoscaler": reach.autoscaler,
+        "workload": f"{judged.ref.kind}/{name}",
+        "most": str(reach.most),
+        "fits": str(reach.fits),
+        "why": ", ".join(
+            f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
+        ),
+    }
+    return Broken(
+        ref if scene.asks(ref) else judged.ref,
+        values,
+        "spec.maxReplicas" if scene.asks(ref) else "",
+        f"raise {' and '.join(raised)}{lowered}",
+        (f"kubectl kres quota --fit {judged.ref.kind.lower()}/{quote(name)} -n {quote(space)}",),
+    )
+
+
+AUTOSCALER = Rule(
+    code="KRES110",
+    title="an autoscaler's maximum does not fit",
+    severity="warning",
+    reason="All looks well until load comes: then the autoscaler asks for pods that the quota refuses, when they are "
+    "needed most.",
+    remedy="Raise the quota, or lower maxReplicas to what fits.",
+    message="of the {most} replicas of {workload} that autoscaler {autoscaler} may ask for {fits} fit: {why}",
+    find=find_autoscaler,
+)
+
+
+#: So many workloads are named; the rest is counted.
+_NAMED = 10
+
+
+def find_held_up(scene: Scene) -> Iterator[Broken]:
+    """What is held up by something else than a refusal: one finding for each reason, with all that it holds up."""
+    if scene.of_files:
+        return
+    pods = states_in_store(scene.store, scene.namespace, scene.ask.now)
+    judged = {judged.ref: judged for judged in scene.judged}
+    reasons: dict[tuple[str, str], list[tuple[ObjectRef, RunState]]] = {}
+    for ref, state in all_states(scene.store, scene.namespace, pods):
+        if not is_held_up(state) or state.reason == "Quota":
+            continue
+        if ref in judged and is_negative(scene.verdict(judged[ref])):
+            continue
+        reasons.setdefault((state.word, state.reason), []).append((ref, state))
+    for (word, reason), members in reasons.items():
+        yield _held_up_broken(scene, word, reason, members)
+
+
+def _held_up_broken(scene: Scene, word: str, reason: str, members: list[tuple[ObjectRef, RunState]]) -> Broken:
+    (first, state), *_ = members
+    names = ", ".join(str(ref) for ref, _ in members[:_NAMED])
+    more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
+    values = {
+        "word": word,
+        "reason": reason,
+        "count": str(len(members)),
+        "workloads": f"{names}{more}",
+        "why": f"{state.message or state.detail or reason}{_nearest(scene, first, state)}",
+    }
+    return Broken(first, values, remedy=state.next)
+
+
+def _nearest(scene: Scene, ref: ObjectRef, state: RunState) -> str:
+    """What the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no list."""
+    store = scene.store
+    if state.reason != "NoNode" or not store.covered(Need("Node.of/scheduler")).known:
+        return ""
+    pod = store.get("Pod", state.pod or ref.name, ref.namespace)
+    if not isinstance(pod, Pod):
+        return ""
+    from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
+
+    reported = report_nodes(store, pod, scene.ask.server.version[1])
+    near = reported[0].nearest if reported is not None else None
+    if near is None:
+        return ""
+    short = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in near.shortages)
+    lacks = "; ".join(filter(None, (short and f"lacks {short}", *near.obstacles)))
+    return f" (nearest: {near.node}: {lacks})"
+
+
+HELD_UP = Rule(
+    code="KRES111",
+    title="admitted, and does not run",
+    severity="error",
+    reason="Nothing refuses these pods, and still they do not work: they wait, or end again and again.",
+    remedy="The explanation of each says what it waits for and what to do next.",
+    message="{count} {word} ({reason}): {workloads}: {why}",
+    find=find_held_up,
+)
+
+
+def find_object_refused(scene: Scene) -> Iterator[Broken]:
+    """The objects of files that the server would refuse, as their explanations say; what exists was admitted."""
+    if not scene.counted:
+        return
+    from kubectl_kres.reports.namespace.explain_policy import explain_policy  # noqa: PLC0415 - files alone need it
+
+    for subject in scene.counted:
+        try:
+            answer = explain_policy(scene.store, subject, scene.ask)
+        except KresError as error:
+            scene.unanswered.append((subject, error))
+            continue
+        verdict = answer.verdict
+        if verdict is not None and is_negative(verdict):
+            why = next((finding.text for finding in verdict.findings if finding.text), verdict.message)
+            first = next(iter(answer.remedies), None)
+            text, commands = (first.text, first.commands) if first is not None else ("", ())
+            yield Broken(subject.ref, {"outcome": verdict.outcome, "why": why}, remedy=text, commands=commands)
+
+
+OBJECT_REFUSED = Rule(
+    code="KRES116",
+    title="an object of a file is refused",
+    severity="error",
+    reason="Applying the file ends with this refusal: the object is not stored, or stays as it was.",
+    remedy="Its explanation (explain -f) names each way to get it admitted.",
+    message="{outcome}: {why}",
+    find=find_object_refused,
+)
+
+RULES = (
+    PODS_MISSING,
+    NEXT_POD,
+    ORDER,
+    ROLLOUT,
+    SIDE_BY_SIDE,
+    AUTOSCALER,
+    HELD_UP,
+    OBJECT_REFUSED,
+)

@@ -1,0 +1,77 @@
+"""Rules about what could not be looked at, or was excused without a reason: codes KRES901 to KRES999.
+
+- KRES901: objects that could not be read.
+- KRES902: an object that could not be judged.
+- KRES903: an exemption that does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.check.finding import EVERY, Broken
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Scene
+
+
+def find_unread(scene: Scene) -> Iterator[Broken]:
+    """What other rules needed, each kind once, and never a reason to be silent."""
+    for unseen in scene.unread:
+        ref = ObjectRef(unseen.kind, unseen.name or EVERY, unseen.namespace)
+        yield Broken(ref, {"state": unseen.state, "message": unseen.message or "it was not read"})
+
+
+UNREAD = Rule(
+    code="KRES901",
+    title="something could not be read",
+    severity="warning",
+    reason="Rules that depend on it could not look: no finding does not mean that nothing is wrong.",
+    remedy="Grant the reads (version --rbac check prints the roles), or take a snapshot that has them.",
+    message="{state}: {message}",
+    find=find_unread,
+    about="both",
+)
+
+
+def find_no_answer(scene: Scene) -> Iterator[Broken]:
+    """What has no answer, with the reason."""
+    assert scene.judged is not None
+    for subject, error in scene.unanswered:
+        yield Broken(subject.ref, {"error": error.message})
+
+
+NO_ANSWER = Rule(
+    code="KRES902",
+    title="an object could not be judged",
+    severity="warning",
+    reason="The other rules say nothing of it.",
+    remedy="Its explanation says what is wrong with it, and where.",
+    message="{error}",
+    find=find_no_answer,
+    about="both",
+)
+
+
+def find_exemption(_scene: Scene) -> Iterator[Broken]:
+    """Nothing: the annotations are read where exemptions are looked up."""
+    return iter(())
+
+
+EXEMPTION = Rule(
+    code="KRES903",
+    title="an exemption without a reason",
+    severity="error",
+    reason="Who reads the annotation in a year must learn why the finding is not mended: without a reason it "
+    "does not count.",
+    remedy='Write the code and the reason, as kres.dev/ignore: "KRES401 bounded by the node pool". A semicolon '
+    "separates several.",
+    message="annotation {annotation} does not count: {why}",
+    find=find_exemption,
+)
+
+RULES = (
+    UNREAD,
+    NO_ANSWER,
+    EXEMPTION,
+)

@@ -1,0 +1,251 @@
+"""Rules about pod templates that do something else than it seems: codes KRES401 to KRES499.
+
+- KRES401: a pod whose memory nothing bounds.
+- KRES402: a QoS class below the one that the object wishes for.
+- KRES403: a container without a limit beside limited ones.
+- KRES404: a limit of the pod that its containers cannot reach.
+- KRES405: an init container that decides what the pod is charged.
+- KRES406: an amount of memory that is no whole number of bytes.
+- KRES407: a TaskRun that asks for the sum of steps that run one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from kubectl_kres.admission.pod.aggregate import of_pod
+from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.check.finding import Broken
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Judged, Scene
+from kubectl_kres.reports.explain.explain import analysis_of
+from kubectl_kres.tekton.model import TaskRun
+
+
+def find_no_memory_limit(scene: Scene) -> Iterator[Broken]:
+    """The workloads none of whose containers has a memory limit, after all defaults."""
+    for judged in scene.judged:
+        draft = judged.draft
+        if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
+            continue
+        if not any("memory" in slot.limits for slot in draft.containers):
+            names = ", ".join(slot.name for slot in draft.containers)
+            yield Broken(judged.ref, {"containers": names})
+
+
+NO_MEMORY_LIMIT = Rule(
+    code="KRES401",
+    title="no memory limit",
+    severity="warning",
+    reason="One leak takes the memory of the node, and the kernel kills whatever it finds there.",
+    remedy="Give each container a memory limit, or the namespace a LimitRange with a default.",
+    message="no container has a memory limit: {containers}",
+    find=find_no_memory_limit,
+)
+
+
+WISH = "kres.dev/qos"
+_RANK = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
+
+
+def find_weaker_qos(scene: Scene) -> Iterator[Broken]:
+    """The objects whose annotation names a class that their pods do not reach."""
+    for judged in scene.judged:
+        start = judged.analysis.start
+        metadata = start.owner.metadata if isinstance(start.owner, Workload) else start.pod.metadata
+        wish = (metadata.annotations or {}).get(WISH) or (start.pod.metadata.annotations or {}).get(WISH, "")
+        if wish not in _RANK or judged.draft is None:
+            continue
+        text = class_of(judged.draft)
+        if _RANK[text] < _RANK[wish]:
+            ref = judged.ref
+            asking = f"kubectl kres qos {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
+            yield Broken(ref, {"wish": wish, "found": text}, f"metadata.annotations[{WISH}]", commands=(asking,))
+
+
+WEAKER_QOS = Rule(
+    code="KRES402",
+    title="QoS class below the wish",
+    severity="error",
+    reason="The annotation kres.dev/qos says which class the pods need; after admission they are of a lower "
+    "one, and are evicted earlier.",
+    remedy="Its QoS answer names what keeps the pod from the class.",
+    message="kres.dev/qos asks for {wish}, its pods are {found}",
+    find=find_weaker_qos,
+)
+
+
+def find_open_container(scene: Scene) -> Iterator[Broken]:
+    """The containers without a memory limit whose neighbours have one."""
+    for judged in scene.judged:
+        draft = judged.draft
+        if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
+            continue
+        running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+        without = [slot for slot in running if "memory" not in slot.limits]
+        if without and any("memory" in slot.limits for slot in draft.containers):
+            names = ", ".join(slot.name for slot in without)
+            yield Broken(judged.ref, {"containers": names}, judged.at(f"{without[0].path}.resources.limits"))
+
+
+OPEN_CONTAINER = Rule(
+    code="KRES403",
+    title="a container is open beside limited ones",
+    severity="warning",
+    reason="The sum of limits looks like a bound of the pod and is none: the open container may take all "
+    "memory of the node.",
+    remedy="Give the container a memory limit, or the pod one of its own (spec.resources.limits).",
+    message="other containers have a memory limit, and these have none: {containers}",
+    find=find_open_container,
+)
+
+
+def find_unreachable_limit(scene: Scene) -> Iterator[Broken]:
+    """The pod-level limits above the sum of what each container is limited to."""
+    for judged in scene.judged:
+        draft = judged.draft
+        if draft is None or draft.pod is None:
+            continue
+        running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+        for name, limit in draft.pod.limits.items():
+            if running and all(name in slot.limits for slot in running):
+                total = sum(slot.limits[name].nano for slot in running)
+                if total < limit.nano:
+                    values = {"limit": str(limit), "resource": name, "total": str(Quantity(total, limit.format))}
+                    yield Broken(judged.ref, values, judged.at(draft.pod.at("limits", name)))
+
+
+UNREACHABLE_LIMIT = Rule(
+    code="KRES404",
+    title="a pod limit that containers cannot reach",
+    severity="note",
+    reason="Quotas and the node reserve for the limit of the pod, while its containers are bounded below it.",
+    remedy="Lower spec.resources.limits, or take the limits of some containers away.",
+    message="the pod may use {limit} of {resource}, its containers together at most {total}",
+    find=find_unreachable_limit,
+)
+
+
+#: So many times as much as the containers ask for is worth a word.
+_TIMES = 2
+_RESOURCES = ("cpu", "memory")
+
+
+def find_init_dominates(scene: Scene) -> Iterator[Broken]:
+    """The init containers that ask for more than twice what all containers ask for together."""
+    for judged in scene.judged:
+        draft = judged.draft
+        if draft is None or (draft.pod is not None and draft.pod.requests) or judged.ref.kind in _RUNS:
+            continue
+        for name in _RESOURCES:
+            running = sum(slot.requests[name].nano for slot in draft.containers if name in slot.requests)
+            inits = [slot for slot in draft.inits if slot.role == "init" and name in slot.requests]
+            largest = max(inits, key=lambda slot: slot.requests[name], default=None)
+            if largest is None or not running or largest.requests[name].nano <= _TIMES * running:
+                continue
+            values = {
+                "init": largest.name,
+                "asked": str(largest.requests[name]),
+                "resource": name,
+                "charged": str(of_pod(draft, "requests")[name]),
+            }
+            yield Broken(judged.ref, values, judged.at(largest.at("requests", name)))
+
+
+#: The init containers of runs are Tekton's.
+_RUNS = frozenset({"TaskRun", "Task"})
+
+
+INIT_DOMINATES = Rule(
+    code="KRES405",
+    title="an init container dominates",
+    severity="note",
+    reason="Scheduler and quotas charge the pod for its largest moment as long as it lives, although the init "
+    "container ends at once.",
+    remedy="Ask for less in the init container, or do its work in a Job.",
+    message="init container {init} asks for {asked} of {resource}, more than twice what the containers do: the "
+    "pod is charged {charged}",
+    find=find_init_dominates,
+)
+
+
+_UNIT = 10**9
+_BYTES = ("memory", "ephemeral-storage")
+
+
+def find_fractional_bytes(scene: Scene) -> Iterator[Broken]:
+    """Requests and limits of memory in thousandths, as 512m, which was meant as 512M or 512Mi."""
+    for judged in scene.judged:
+        for slot in judged.draft.slots() if judged.draft is not None else ():
+            for name in _BYTES:
+                limit, request = slot.limits.get(name), slot.requests.get(name)
+                for side, value in (("limits", limit), ("requests", request if request != limit else None)):
+                    if value is not None and value.nano % _UNIT:
+                        path = f"{slot.path}.resources.{side}[{name}]"
+                        yield Broken(judged.ref, {"path": path, "value": str(value)}, judged.at(path))
+
+
+FRACTIONAL_BYTES = Rule(
+    code="KRES406",
+    title="memory in fractions of a byte",
+    severity="error",
+    reason="The suffix m means thousandths: 512m of memory is half a byte, rounded up to one, and the "
+    "container cannot start.",
+    remedy="Write Mi or M where m stands.",
+    message="{path} is {value}: m means thousandths of a byte",
+    find=find_fractional_bytes,
+)
+
+
+#: So many times the largest step is worth a word.
+
+
+def find_sum_of_steps(scene: Scene) -> Iterator[Broken]:
+    """The runs whose pod asks for more than twice what their largest step asks for."""
+    for judged in scene.judged:
+        draft = judged.draft
+        if judged.analysis.tekton is None or draft is None or judged.ended:
+            continue
+        steps = [slot for slot in draft.containers if slot.name.startswith("step-")]
+        for name in _RESOURCES:
+            asked = [slot.requests[name] for slot in steps if name in slot.requests]
+            if asked and sum(quantity.nano for quantity in asked) > _TIMES * max(quantity.nano for quantity in asked):
+                if _divided(scene, judged):
+                    break
+                total = Quantity(sum(quantity.nano for quantity in asked), asked[0].format)
+                values = {"total": str(total), "resource": name, "largest": str(max(asked)), "steps": str(len(asked))}
+                yield Broken(judged.ref, values)
+
+
+def _divided(scene: Scene, judged: Judged) -> bool:
+    """Whether the run bounds all steps together, which only the steps of the computation tell."""
+    run = scene.store.get(judged.ref.kind, judged.ref.name, judged.ref.namespace)
+    if judged.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
+        return False
+    part = analysis_of(scene.store, judged.subject, scene.ask).tekton
+    return part is not None and part.task_level
+
+
+SUM_OF_STEPS = Rule(
+    code="KRES407",
+    title="steps are summed up",
+    severity="note",
+    reason="Steps run one after another, and the pod asks for all of them together: it waits for room that it "
+    "never uses at once.",
+    remedy="Set spec.computeResources of the run: it bounds all steps together.",
+    message="its {steps} steps ask for {total} of {resource} together, the largest for {largest}",
+    find=find_sum_of_steps,
+)
+
+RULES = (
+    NO_MEMORY_LIMIT,
+    WEAKER_QOS,
+    OPEN_CONTAINER,
+    UNREACHABLE_LIMIT,
+    INIT_DOMINATES,
+    FRACTIONAL_BYTES,
+    SUM_OF_STEPS,
+)
