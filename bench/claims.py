@@ -23,12 +23,10 @@ from kubectl_kres.capsule.model import (
     ResourcePoolSpec,
     ResourcePoolStatus,
 )
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import settle
 from kubectl_kres.capsule.replay.world import world_of
-from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, in_order
-from kubectl_kres.capsule.rules.amounts import amounts
-from kubectl_kres.model.meta import LabelSelector, ManagedMetadata
-from kubectl_kres.model.policy import Namespace, ResourceQuotaSpec
+from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, amounts, in_order
+from kubectl_kres.model.objects import LabelSelector, ManagedMetadata, Namespace, ResourceQuotaSpec
 
 SPACES = 50
 

@@ -27,11 +27,10 @@ from served import cluster, served
 
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed import Feed
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Need, Origin, Store
 
 PODS = Need("Pod")
 #: The pace of a screen that shows the store.

@@ -25,8 +25,8 @@ from served import cluster, served
 #: Answers so many tasks in one process, and prints the CPU seconds of one and the peak in MiB.
 ONE = """
 import resource, sys, time
-from kubectl_kres.cli.fleet.answer import answer
-from kubectl_kres.cli.fleet.reports import REPORTS
+from kubectl_kres.cli.fleet import answer
+from kubectl_kres.cli.fleet import REPORTS
 from kubectl_kres.fleet.task import Task
 options = {"snapshot": sys.argv[2], "all_namespaces": True, "output": "json", **REPORTS[sys.argv[1]].options}
 task = Task("one", sys.argv[1], "one", options)

@@ -19,7 +19,7 @@ KresError                    message, hint; ``exit_code`` is what ``cli/output/e
       Expired                410
 
 Errors carry data; ``cli/output/exit_codes.py`` words them.  A kind that may not be read is no error below ``cli/``: it
-is coverage (see ``store/coverage.py``), and a report says what it could not see.
+is coverage (see ``store/store.py``), and a report says what it could not see.
 """
 
 from __future__ import annotations

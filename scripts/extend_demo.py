@@ -42,8 +42,7 @@ from kubectl_kres.snapshot.format import FORMAT, PAGE
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.scheduling import find_views
 from kubectl_kres.snapshot.write import write
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 ADDED = sorted((ROOT / "scripts" / "demo" / "added").glob("*.yaml"))
 SPACES = {

@@ -44,8 +44,7 @@ from kubectl_kres.cluster.read.fill_store import fill, version
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.snapshot.write import write
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Need, Origin, Store
 from kubectl_kres.tekton.rules.base import config
 
 OUT = ROOT / "kubectl_kres" / "demo" / "shop.kres"

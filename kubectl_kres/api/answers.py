@@ -165,9 +165,9 @@ def check(
     ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is judged by itself.
     """
     from kubectl_kres.api.asking import AnswerScope
-    from kubectl_kres.api.checking import found_in, found_of
-    from kubectl_kres.render.check import text
-    from kubectl_kres.reports.check.codes import chosen
+    from kubectl_kres.api.simulating import found_in, found_of
+    from kubectl_kres.render import check as text
+    from kubectl_kres.reports.check.registry import chosen
 
     codes = chosen(select, ignore, ("select", "ignore"))
     if items:
@@ -191,9 +191,9 @@ def quota(
     """
     from kubectl_kres.api.asking import ask_of
     from kubectl_kres.render.quota import quota_blocks as render
-    from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
     from kubectl_kres.reports.quota.quota_report import quota_reports
-    from kubectl_kres.store.coverage import Need
+    from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
+    from kubectl_kres.store.store import Need
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     _list(reading, Need("ResourceQuota", space))
@@ -214,7 +214,7 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota import denied as denying
-    from kubectl_kres.store.coverage import Need
+    from kubectl_kres.store.store import Need
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))
@@ -238,7 +238,7 @@ def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     from kubectl_kres.capsule.reports.common.needs import claims_needs
     from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
     from kubectl_kres.capsule.text import claim as render
-    from kubectl_kres.store.coverage import Need
+    from kubectl_kres.store.store import Need
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     _list(reading, Need("ResourcePoolClaim", space))
@@ -270,8 +270,8 @@ def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:
 def _list(reading: Any, need: Any) -> None:
     """Raises ClusterError where a list that is asked about cannot be read; what the server has not is an empty one."""
     from kubectl_kres.model.kinds import BY_KIND
-    from kubectl_kres.model.meta import ObjectRef
-    from kubectl_kres.reports.common.subject import Subject
+    from kubectl_kres.model.objects import ObjectRef
+    from kubectl_kres.reports.common.explanation import Subject
     from kubectl_kres.reports.pod.manifest_source import missing
 
     reading.fill([need])

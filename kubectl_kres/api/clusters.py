@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
-    from kubectl_kres.store.coverage import Need
-    from kubectl_kres.store.store import Store
+    from kubectl_kres.store.store import Need, Store
 
 
 class Reading(Protocol):
@@ -57,8 +56,7 @@ class Nothing(Cluster):
     """No cluster: the policies are those that are passed beside the object, and there are no others."""
 
     def reading(self) -> Reading:
-        from kubectl_kres.store.coverage import READ, Need
-        from kubectl_kres.store.store import Origin, Store
+        from kubectl_kres.store.store import READ, Need, Origin, Store
 
         store = Store(Origin("files"))
         for kind in ("LimitRange", "ResourceQuota"):

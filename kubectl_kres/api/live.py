@@ -13,15 +13,13 @@ from urllib3 import exceptions
 from kubectl_kres.api.clusters import Cluster, Reading
 from kubectl_kres.cluster.connection.api_connection import Connection, Query
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read import discovery, fill_store
-from kubectl_kres.cluster.transport import errors
+from kubectl_kres.cluster.transport import response as errors
 from kubectl_kres.cluster.transport.response import Response
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Need, Origin, Store
 
 
 class LiveReading:

@@ -37,6 +37,6 @@ def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:
 
 def demo() -> Cluster:
     """The bundled example, as with ``--demo``."""
-    from kubectl_kres.snapshot import demo as bundled
+    from kubectl_kres.snapshot import read as bundled
 
-    return Held(bundled.path(), "")
+    return Held(bundled.demo_path(), "")

@@ -1,23 +1,37 @@
-"""A change played: the steps, and what is read for them."""
+"""A change played: the steps, and what is read for them.
+
+The findings of a namespace, and those of objects that are passed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.api.asking import ask_of, manifests_of
+from kubectl_kres.api.asking import AnswerScope, ask_of, asked, fill_all, manifests_of
 from kubectl_kres.api.clusters import Cluster, Reading
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import called
 from kubectl_kres.reports.changes.compare import Rollouts, report
-from kubectl_kres.reports.changes.followed import GivenStep, followed, remarks
-from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.followed import (
+    GivenStep,
+    followed,
+    namespace_needs,
+    plugin_needs,
+    pool_needs,
+    remarks,
+)
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.check.check import check, worst_first
+from kubectl_kres.reports.check.finding import CheckFinding
+from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.common.explanation import Subject, unread
+from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Origin
@@ -92,3 +106,25 @@ def _named(reading: Reading, text: str) -> tuple[Kind, str]:
     if not slash or not name or "/" in name:
         raise UsageError(f'"{text}" is not TYPE/NAME such as deploy/web')
     return reading.kind(word), name
+
+
+def found_in(
+    cluster: Cluster, namespace: str, kube_version: str, codes: Collection[str]
+) -> tuple[list[CheckFinding], Origin]:
+    """Raises what ``ask_of`` raises, and Unreachable and the like."""
+    reading = cluster.reading()
+    fill_all(reading, lambda: scene_needs(reading.store, namespace))
+    scenes = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
+    return worst_first(check_finding for scene in scenes for check_finding in check(scene, codes)), reading.store.origin
+
+
+def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
+    """Raises what ``asked`` raises."""
+    prepared = asked(items, scope, needs)
+    spaces: dict[str, list[Subject]] = {}
+    for subject in prepared.subjects:
+        spaces.setdefault(subject.ref.namespace, []).append(subject)
+    scenes = (Scene(prepared.store, prepared.ask, space, subjects, of_files=True) for space, subjects in spaces.items())
+    return worst_first(
+        check_finding for scene in scenes for check_finding in check(scene, codes)
+    ), prepared.store.origin

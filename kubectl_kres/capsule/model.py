@@ -7,8 +7,17 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import Base, Condition, Kind, LabelSelector, ManagedMetadata, ResourceList
-from kubectl_kres.model.policy import Namespace, ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.model.objects import (
+    Base,
+    Condition,
+    Kind,
+    LabelSelector,
+    ManagedMetadata,
+    Namespace,
+    ResourceList,
+    ResourceQuota,
+    ResourceQuotaSpec,
+)
 
 GROUP = "capsule.clastix.io"
 VERSION = "v1beta2"

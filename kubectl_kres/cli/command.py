@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_kres.cli.args import flags
+from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, RARE, Options
-from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.settings.config import applied
 from kubectl_kres.errors import KresError
 

@@ -39,7 +39,7 @@ def entry(arguments: Sequence[str] | None = None) -> int:
 
         return complete(words[words[:1] == [COMPLETE] :])
     if words == [FLEET_WORKER]:
-        from kubectl_kres.cli.fleet.answer import work
+        from kubectl_kres.cli.fleet import work
 
         return work()
     name = program_name(sys.argv[0])

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from kubectl_kres.documents import number
+from kubectl_kres.documents import scalar as number
 from kubectl_kres.documents.document import DEPTH, Document, PathStep, Position, place, twice
 from kubectl_kres.errors import InputError
 

@@ -16,7 +16,7 @@ from kubectl_kres.errors import (
     Unreachable,
 )
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.parts import Record
 
 FleetState = Literal[
     "lost",

@@ -1,15 +1,20 @@
-"""What a worker is told about one cluster, and its answer; both are lines of JSON."""
+"""What a worker is told about one cluster, and its answer; both are lines of JSON.
+
+The other end of the supervisor: a process that answers one task after the other until its input ends.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 from msgspec import Struct
 
 from kubectl_kres import __version__
-from kubectl_kres.fleet.line import decode
+from kubectl_kres.fleet.line import decode, encode
 from kubectl_kres.fleet.status import ClusterStatus
 
 
@@ -55,3 +60,22 @@ def checked(task: FleetTask, answer: Answer) -> ClusterStatus:
         message = f"the worker is kubectl-kres {__version__}, it was asked by {task.version}"
         return ClusterStatus(task.cluster, "other-version", task.source, message=message)
     return answer(task)
+
+
+def serve(answer: Answer) -> int:
+    """Answers the tasks on standard input. What is started meanwhile, a credential plugin, sees neither end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tasks, statuses = _kept(0, "rb"), _kept(1, "wb")
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    os.close(null)
+    for line in tasks:
+        statuses.write(encode(checked(task_of(line), answer)))
+        statuses.flush()
+    return 0
+
+
+def _kept(number: int, mode: str) -> BinaryIO:
+    """The stream of a descriptor under another number, which is not inherited."""
+    return os.fdopen(os.dup(number), mode)  # type: ignore[return-value]  # binary in both modes

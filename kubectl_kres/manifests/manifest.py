@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubectl_kres.documents import json_text
 from kubectl_kres.documents.document import Document, PathStep, Position
 from kubectl_kres.errors import InputError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 
 #: A step of a path: the index of a list, the name of a field, or a key in brackets.
 _STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")

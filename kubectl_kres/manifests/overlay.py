@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.documents.number import Number
+from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse

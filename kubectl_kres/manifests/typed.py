@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.decoding.mistyped import Mistyped, first_mistyped
+from kubectl_kres.admission.decoding.unknown_fields import Mistyped, first_mistyped
 from kubectl_kres.documents.document import PathStep
-from kubectl_kres.documents.number import Number
+from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.system import ManifestSystem, system_of

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_kres import __version__, api
 from kubectl_kres.errors import Exit, KresError, UsageError
-from kubectl_kres.mcp.shrink import shrunk, text_of
-from kubectl_kres.mcp.tools import TOOLS, Open, answered
+from kubectl_kres.mcp.tools import TOOLS, Open, answered, shrunk, text_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.model.meta import Base, Kind, ManagedMetadata, Metadata
+from kubectl_kres.model.objects import Base, Kind, ManagedMetadata, Metadata
 
 _NAME = re.compile(r"([A-Za-z0-9]+)\.([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?")
 #: Who wrote it, which no expression needs.

@@ -6,9 +6,10 @@ from typing import Any
 
 from msgspec import json
 
-from kubectl_kres.model import admitting, pod, policy, quota_objects, tekton_config, workload
+from kubectl_kres.model import admitting, pod, quota_objects, tekton_config, workload
+from kubectl_kres.model import objects as policy
 from kubectl_kres.model.admitting import parameter_kind
-from kubectl_kres.model.meta import Kind
+from kubectl_kres.model.objects import Kind
 from kubectl_kres.systems import modules
 
 __all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find", "is_known"]

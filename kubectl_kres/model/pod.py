@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
+from kubectl_kres.model.objects import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
 
 #: The annotation of the VerticalPodAutoscaler on pods whose values it set.
 VPA = "vpaUpdates"

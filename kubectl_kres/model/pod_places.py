@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.model.kinds import OWN_NAMES, sent_as
-from kubectl_kres.model.raw import items, mapping
+from kubectl_kres.model.objects import items, mapping
 
 
 class PodPlace(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.meta import Base, Metadata, ResourceList
+from kubectl_kres.model.objects import Base, Metadata, ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubectl_kres.model.meta import Base, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
+from kubectl_kres.model.objects import Base, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
 from kubectl_kres.model.pod import NamedClaim, ResourceRequirements, SchedulingGate
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubectl_kres.model.meta import Base, Metadata
+from kubectl_kres.model.objects import Base, Metadata
 
 #: Names of the ConfigMaps and where they are, unless the controller's environment says otherwise.
 DEFAULTS, FLAGS, INFO = "config-defaults", "feature-flags", "pipelines-info"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
+from kubectl_kres.model.objects import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import DetailedTemplate
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 

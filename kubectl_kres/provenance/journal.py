@@ -1,12 +1,16 @@
-"""The four entries of a journal, and the source they name."""
+"""The four entries of a journal, and the source they name.
+
+Why there is no pod, in the words of whoever says so: data that a report can print.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 
 
 class Source(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -105,3 +109,60 @@ def replay(values: dict[str, str], journal: Iterable[Entry]) -> dict[str, str]:
             else:
                 now[entry.path] = entry.after
     return now
+
+
+Stage = Literal["object", "validation", "reconcile", "create"]
+
+
+class MessageFault(Struct, frozen=True, rename="camel"):
+    """One of several faults that a message names: its part of the text, the code of its rule."""
+
+    text: str
+    rule: str
+
+
+class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Why there is no pod (yet), in the words of whoever says so.
+
+    stage: ``object`` (the API server refuses the run itself), ``validation`` (a webhook does), ``reconcile`` (the
+    controller's checks) or ``create`` (the API server refused the pod). object: the kind concerned. At the first two
+    stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
+    of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. again: tried again at no
+    fixed time, with back-off. rule: its code. field,
+    observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them.
+    """
+
+    stage: Stage
+    object: str
+    message: str
+    rule: str
+    reason: str = ""
+    status: str = ""
+    requeue_seconds: int = 0
+    code: int = 0
+    field: str = ""
+    observed: str = ""
+    faults: tuple[MessageFault, ...] = ()
+    again: Literal["", "back-off"] = ""
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing is tried again (``retries`` apart)."""
+        return self.requeue_seconds == 0 and not self.again
+
+    @property
+    def text(self) -> str:
+        """The message as a client sees it: a webhook's has the webhook's name in front."""
+        if self.stage != "validation":
+            return self.message
+        webhook = "webhook" if self.message.startswith("mutation failed: ") else "validation.webhook"
+        return f'admission webhook "{webhook}.pipeline.tekton.dev" denied the request: {self.message}'
+
+
+class TooMuch(Struct, frozen=True):
+    """What one pod asks of a quota that has less even when nothing else runs. Amounts as the quota writes them."""
+
+    quota: str
+    resource: str
+    requested: str
+    hard: str

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from kubectl_kres.model.scheduling import SchedulingDeviceClaim, SchedulingPod, SchedulingWorld
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.selectors import selector_matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, UncomputedFilter
 
 
 class DynamicResources:

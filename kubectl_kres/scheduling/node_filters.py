@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 from kubectl_kres.model.scheduling import NodeSelectorTerm, SchedulingPod, Taint, Toleration
 from kubectl_kres.scheduling.node_info import ANY_ADDRESS, HostPort, NodeInfo, host_ports
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
 from kubectl_kres.scheduling.selectors import node_matches, required_selector
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 _UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 #: Taints with these effects keep pods off; PreferNoSchedule only costs points.

@@ -8,7 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.model.meta import LabelSelector, Requirement
+from kubectl_kres.model.objects import LabelSelector, Requirement
 from kubectl_kres.model.scheduling import (
     AffinityTerm,
     AffinityTerms,

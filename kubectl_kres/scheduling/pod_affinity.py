@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model.scheduling import AffinityTerm, SchedulingPod
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, required_terms
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
 from kubectl_kres.scheduling.selectors import Labels, is_empty, matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 #: By label of nodes and its value the number of pods, which is never 0.
 Counts = dict[tuple[str, str], int]

@@ -19,10 +19,9 @@ from kubectl_kres.scheduling.node_filters import (
     TaintToleration,
 )
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, changed_node
-from kubectl_kres.scheduling.plugin import Filter, Plugin, SchedulingCluster
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Plugin, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.pod_affinity import InterPodAffinity
 from kubectl_kres.scheduling.resources_fit import NodeResourcesFit
-from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, UncomputedFilter
 from kubectl_kres.scheduling.topology_spread import PodTopologySpread
 from kubectl_kres.scheduling.volume_binding import VolumeBinding
 from kubectl_kres.scheduling.volume_plugins import NodeVolumeLimits, VolumeRestrictions, VolumeZone

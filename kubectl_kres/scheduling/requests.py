@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ResourceList
+from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.scheduling import SchedulingContainer, SchedulingPod
 from kubectl_kres.quantity import Quantity, stored
 

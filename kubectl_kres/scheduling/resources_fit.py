@@ -9,9 +9,16 @@ from collections.abc import Iterable, Mapping
 
 from kubectl_kres.model.scheduling import SchedulingDeviceClass, SchedulingPod
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.plugin import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Filter,
+    Rejection,
+    SchedulingCluster,
+    Shortage,
+    UncomputedFilter,
+)
 from kubectl_kres.scheduling.requests import Amounts, requests_of
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection, Shortage, UncomputedFilter
 
 #: Those that are looked at first, in this order.
 _FIRST = ("cpu", "memory", "ephemeral-storage")

@@ -1,4 +1,13 @@
-"""One pod among the nodes: what each says, and the sentence of the scheduler."""
+"""One pod among the nodes: what each says, and the sentence of the scheduler.
+
+DefaultPreemption: whether the going of less important pods would make a node fit. Whose is not computed.
+
+Source: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go.
+
+The scheduler's own sentence, as it stands in the pod's condition PodScheduled.
+
+Source: pkg/scheduler/framework/types.go FitError.Error; framework/runtime/framework.go RunPostFilterPlugins.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +16,118 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.model.scheduling import SchedulingPod
-from kubectl_kres.scheduling.node_info import BoundPod
-from kubectl_kres.scheduling.plugin import SchedulingCluster
-from kubectl_kres.scheduling.preemption import Preemption, try_preemption
-from kubectl_kres.scheduling.profile import FilterAnswer, check_nodes
-from kubectl_kres.scheduling.sentence import sentence_of
-from kubectl_kres.scheduling.status import UncomputedFilter
+from kubectl_kres.scheduling.node_info import BoundPod, changed_node
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.profile import FilterAnswer, check_node, check_nodes
+
+_NOT_HELPFUL = "Preemption is not helpful for scheduling"
+
+
+class Preemption(Struct, frozen=True):
+    """What preemption comes to. ``nodes``: where it would make room. ``refused``: why it is not tried at all.
+
+    ``statuses``: by node that it looked at why it would not.
+    """
+
+    nodes: tuple[str, ...] = ()
+    refused: str = ""
+    statuses: Mapping[str, Rejection] = {}
+
+
+def try_preemption(
+    pod: SchedulingPod,
+    cluster: SchedulingCluster,
+    answer: FilterAnswer,
+    nominated: Mapping[str, Sequence[BoundPod]] = {},
+) -> Preemption:
+    """What preemption would do for a pod that fits no node. Raises NotComputed."""
+    if pod.spec.preemption_policy == "Never":
+        return Preemption(refused="not eligible due to preemptionPolicy=Never.")
+    if answer.rejection is not None:
+        return Preemption()
+    priority = pod.spec.priority or 0
+    nodes: list[str] = []
+    statuses: dict[str, Rejection] = {}
+    for node in cluster.nodes:
+        status = answer.statuses.get(node.name)
+        if status is None or status.code != UNSCHEDULABLE:
+            continue
+        victims = [other for other in node.pods if other.priority < priority]
+        if not victims:
+            reason = "No preemption victims found for incoming pod"
+            statuses[node.name] = Rejection("DefaultPreemption", UNRESOLVABLE, (reason,))
+            continue
+        filters = answer.filters.change(node, victims, ())
+        left = check_node(filters, changed_node(node, victims, ()), nominated.get(node.name, ()))
+        if left is None:
+            nodes.append(node.name)
+        else:
+            statuses[node.name] = left
+    return Preemption(tuple(nodes), statuses=statuses)
+
+
+#: Which the API server writes itself, before any scheduler has seen the pod.
+GATED = "Scheduling is blocked due to non-empty scheduling gates"
+NO_NODES = "no nodes available to schedule pods"
+_AFTER_CLAIMS = frozenset({"DynamicResources", "NodeDeclaredFeatures"})
+
+
+def sentence_of(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str | None:
+    """The message of the condition; None where it depends on what is not computed.
+
+    From 1.37 on it names the node and the number of pods that go for the pod.
+    """
+    if pod.spec.scheduling_gates:
+        return GATED
+    if not nodes:
+        return NO_NODES
+    if not answer.is_complete or (preemption.nodes and minor >= 37):
+        return None
+    text = f"0/{nodes} nodes are available:"
+    if answer.rejection is not None:
+        text += f" {answer.rejection.message}."
+    else:
+        text += _counted(status for status in answer.statuses.values() if status is not None)
+    after = _after(pod, answer, preemption, nodes, minor)
+    return f"{text} {after}" if after else text
+
+
+def count_reasons(statuses: Iterable[Rejection]) -> dict[str, int]:
+    """By reason the number of nodes."""
+    counts: dict[str, int] = {}
+    for status in statuses:
+        for reason in status.reasons:
+            counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def _counted(statuses: Iterable[Rejection]) -> str:
+    """`` 1 Insufficient cpu, 2 Too many pods.``, sorted as texts; empty: there are none."""
+    counts = count_reasons(statuses)
+    listed = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+    return f" {listed}." if listed else ""
+
+
+def _after(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str:
+    """What the PostFilter plugins say: DynamicResources, then DefaultPreemption. Empty where pods go for this one."""
+    rejection = answer.rejection
+    if rejection is not None and rejection.plugin not in _AFTER_CLAIMS:
+        # DynamicResources misses what its own PreFilter step, to which it did not come, would have kept.
+        return "not found"
+    if preemption.nodes:
+        return ""
+    claims = bool(pod.spec.resource_claims) and rejection is None
+    first = "still not schedulable, " if claims else "no new claims to deallocate, "
+    if minor >= 37:
+        first = ""  # only logged since
+    if preemption.refused:
+        return f"{first}preemption: {preemption.refused}"
+    counts = count_reasons(preemption.statuses.values())
+    if absent := nodes - len(preemption.statuses):
+        counts[_NOT_HELPFUL] = counts.get(_NOT_HELPFUL, 0) + absent
+    listed = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+    return f"{first}preemption: 0/{nodes} nodes are available: {listed}."
+
 
 DEFAULT_SCHEDULER = "default-scheduler"
 

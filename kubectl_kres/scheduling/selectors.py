@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kubectl_kres.model.meta import LabelSelector, Requirement
+from kubectl_kres.model.objects import LabelSelector, Requirement
 from kubectl_kres.model.scheduling import NodeSelector, NodeSelectorTerm, SchedulingNode, SchedulingPod, TopologyTerm
 
 Labels = Mapping[str, str]

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import LabelSelector
+from kubectl_kres.model.objects import LabelSelector
 from kubectl_kres.model.scheduling import SchedulingPod, TopologySpreadConstraint
 from kubectl_kres.scheduling.node_filters import untolerated
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, with_keys
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
 from kubectl_kres.scheduling.selectors import is_empty, matches, node_matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
 
 #: What Go takes for the smallest count where no value of the label is known.
 _NO_MINIMUM = 2**31 - 1

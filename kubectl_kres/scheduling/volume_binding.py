@@ -17,9 +17,8 @@ from kubectl_kres.model.scheduling import (
 )
 from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, find_volume, reachable, room_of
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.selectors import matches, topology_matches
-from kubectl_kres.scheduling.status import UNRESOLVABLE, Rejection, UncomputedFilter
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"

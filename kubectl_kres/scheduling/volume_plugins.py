@@ -18,8 +18,7 @@ from kubectl_kres.model.scheduling import (
 )
 from kubectl_kres.scheduling.matching_volume import class_of
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
-from kubectl_kres.scheduling.plugin import Filter, SchedulingCluster
-from kubectl_kres.scheduling.status import UNRESOLVABLE, UNSCHEDULABLE, Rejection
+from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
 from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, not_found
 
 _ONE_POD = "ReadWriteOncePod"

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model.raw import Raw
-from kubectl_kres.simulate.world import Key, key_of
+from kubectl_kres.model.objects import Raw
+from kubectl_kres.simulate.state import Key, key_of
 
 #: Kinds that a rollout of the scale subresource changes.
 SCALED = {

@@ -9,29 +9,26 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay import events
 from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.replay.world import world_of as pools_of
 from kubectl_kres.capsule.rules.conditions import in_use
-from kubectl_kres.capsule.rules.leaving import RELEASE
+from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ManagedMetadata
-from kubectl_kres.model.policy import Namespace as NamespaceObject
-from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.model.objects import ManagedMetadata, Raw, decoded
+from kubectl_kres.model.objects import Namespace as NamespaceObject
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.parameters import parameters_of
-from kubectl_kres.simulate.plugins import POLICIES
+from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.state import pods_of
-from kubectl_kres.simulate.world import Key
+from kubectl_kres.simulate.state import Key, pods_of
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 

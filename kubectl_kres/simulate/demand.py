@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kubectl_kres.simulate.controllers import statefulset
-from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate.controllers import synced
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.state import (
     Common,

@@ -9,22 +9,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.quota.quota_admission import evaluate
-from kubectl_kres.admission.quota.requests import count_request
+from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import create_claim
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate.controllers import statefulset
-from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate.controllers import synced
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import Requests, StepAnswer
 from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
 from kubectl_kres.simulate.state import (
     DeploymentState,
     JobState,
+    Key,
     ReplicaSetState,
     StatefulSetState,
     WorkloadState,
+    World,
     behind,
     count,
     pods_of,
@@ -34,7 +35,6 @@ from kubectl_kres.simulate.state import (
     wanted_of,
 )
 from kubectl_kres.simulate.tables import claim_raw
-from kubectl_kres.simulate.world import Key, World
 
 
 class Refused(Struct, frozen=True):

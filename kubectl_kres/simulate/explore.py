@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.simulate.change import Delete, Settle, Step
-from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate.controllers import synced
 from kubectl_kres.simulate.demand import Demand
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests

@@ -10,8 +10,8 @@ from msgspec.structs import fields, replace
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
+from kubectl_kres.model.objects import Raw
 from kubectl_kres.model.pod import Container, PodSpec
-from kubectl_kres.model.raw import Raw
 
 #: A pod as it is stored, pruned as shapes are, and what the quotas count of it.
 Stored = tuple[Mapping[str, Any], QuotaRequest]

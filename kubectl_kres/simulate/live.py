@@ -12,19 +12,21 @@ import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ManagedMetadata, Metadata, OwnerReference
+from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, on_wire
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
-from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw, on_wire
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES
+from kubectl_kres.simulate.requests import started
 from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
+    CONTROLLED,
+    OF_RUNS,
     Cost,
     DeploymentState,
     JobState,
+    Key,
     MadeBy,
     Pods,
     Replica,
@@ -32,10 +34,10 @@ from kubectl_kres.simulate.state import (
     StatefulSetState,
     Workloads,
     WorkloadState,
+    World,
+    template_raw,
 )
 from kubectl_kres.simulate.tables import Added
-from kubectl_kres.simulate.workloads import started
-from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_raw
 from kubectl_kres.store.store import Store
 
 #: What a world holds of a namespace, and of the cluster.

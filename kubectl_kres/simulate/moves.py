@@ -1,14 +1,19 @@
-"""What can happen next in a namespace: every single move that a controller can make."""
+"""What can happen next in a namespace: every single move that a controller can make.
+
+What becomes of the claims of a StatefulSet's pods that go for good.
+
+Source: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimRetentionPolicy: such a claim is owned
+by the pod or the set, and garbage collection takes it with its owner.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from kubectl_kres.simulate.claims_kept import deletes_claims, without_claims
-from kubectl_kres.simulate.controllers import statefulset
-from kubectl_kres.simulate.controllers.deployment import synced
-from kubectl_kres.simulate.controllers.pods import fewer
+from kubectl_kres.model.objects import Raw, mapping, text
+from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate.controllers import fewer, synced
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
     Common,
@@ -297,3 +302,22 @@ class Controllers:
                 after = after._replace(failed=workload.failed + 1)
             freed = state.charged(self.tables.shapes[shape].cost, -1).charged(self.tables.finished_cost(shape))
             yield freed.having(place, after)
+
+
+def deletes_claims(raw: Raw, when: Literal["whenDeleted", "whenScaled"]) -> bool:
+    """Return whether claims go with the set, or with a pod that it is scaled down by. Without a word they stay."""
+    return text(mapping(mapping(raw, "spec"), "persistentVolumeClaimRetentionPolicy"), when) == "Delete"
+
+
+def without_claims(
+    state: State, tables: Tables, raw: Raw, workload: StatefulSetState, replicas: Iterable[Replica]
+) -> State:
+    """Return the state without the claims of some pods, and without what they use of quotas."""
+    world = tables.worlds[state.world]
+    for replica in replicas:
+        for claim, name in zip(workload.claims, workload.claim_names(replica.ordinal), strict=True):
+            if name not in state.claims:
+                continue
+            cost = tables.claim_cost(raw, claim, world)
+            state = state._replace(claims=state.claims - {name}).charged(cost or (), -1)
+    return state

@@ -1,4 +1,7 @@
-"""What the API server answers to each step of a change, and the namespace after it."""
+"""What the API server answers to each step of a change, and the namespace after it.
+
+Objects that controllers act on, as the numbers that the controllers work with.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,17 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.field_error import joined
-from kubectl_kres.admission.base.field_error import number as value_error
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, invalid_object
-from kubectl_kres.admission.decoding.strict import strict
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, invalid_object, joined
+from kubectl_kres.admission.base.outcome import number as value_error
+from kubectl_kres.admission.decoding.decode import strict
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.admission.quota.requests import resource_of
+from kubectl_kres.admission.quota.quota_admission import Quota, resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import Raw, ResourceQuota, decoded, on_wire
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
-from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw, decoded, on_wire
 from kubectl_kres.policies.rules.objects import defaulted
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
@@ -36,14 +36,103 @@ from kubectl_kres.simulate.change import (
     applied,
     key_of_step,
 )
-from kubectl_kres.simulate.claims_kept import deletes_claims, without_claims
-from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.parameters import after_changes, parameter_key, stored_parameter
-from kubectl_kres.simulate.plugins import POLICIES, plugins_of
-from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of, without
+from kubectl_kres.simulate.controllers import fenceposts
+from kubectl_kres.simulate.moves import State, deletes_claims, without_claims
+from kubectl_kres.simulate.plugins import POLICIES, after_changes, parameter_key, plugins_of, stored_parameter
+from kubectl_kres.simulate.state import (
+    CONTROLLED,
+    DeploymentState,
+    JobState,
+    Key,
+    ReplicaSetState,
+    StatefulSetState,
+    WorkloadState,
+    World,
+    shapes_of,
+    template_raw,
+    without,
+)
 from kubectl_kres.simulate.tables import Tables
-from kubectl_kres.simulate.workloads import changed, started
-from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
+
+
+def _number(value: Any, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _map(raw: Any, *path: str) -> Mapping[str, Any]:
+    for key in path:
+        raw = raw.get(key) if isinstance(raw, Mapping) else None
+    return raw if isinstance(raw, Mapping) else {}
+
+
+def started(raw: Raw, template: int, server: Server) -> WorkloadState:
+    """A workload that was just created and has no pods."""
+    kind, spec = str(raw.get("kind")), _map(raw, "spec")
+    if kind == "StatefulSet":
+        return _stateful_set(raw, spec, template, server)
+    if kind == "Job":
+        parallelism = _number(spec.get("parallelism"), 1)
+        completions = spec.get("completions")
+        if completions is None and "parallelism" not in spec:
+            completions = 1
+        return JobState(
+            template, parallelism, completions, _number(spec.get("backoffLimit"), 6), bool(spec.get("suspend"))
+        )
+    replicas = _number(spec.get("replicas"), 1)
+    if kind == "Deployment":
+        surge, unavailable = _fenceposts(spec, replicas)
+        recreate = _map(spec, "strategy").get("type") == "Recreate"
+        return DeploymentState(template, replicas, surge, unavailable, recreate, bool(spec.get("paused")))
+    return ReplicaSetState(template, replicas)
+
+
+def _fenceposts(spec: Raw, replicas: int) -> tuple[int, int]:
+    strategy = _map(spec, "strategy")
+    if strategy.get("type") == "Recreate":
+        return 0, 0
+    rolling = _map(strategy, "rollingUpdate")
+    return fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), replicas)
+
+
+def _stateful_set(raw: Raw, spec: Raw, template: int, server: Server) -> StatefulSetState:
+    strategy = _map(spec, "updateStrategy")
+    rolling = _map(strategy, "rollingUpdate")
+    claims = tuple(str(_map(claim, "metadata").get("name", "")) for claim in spec.get("volumeClaimTemplates") or ())
+    replicas = _number(spec.get("replicas"), 1)
+    return StatefulSetState(
+        str(_map(raw, "metadata").get("name", "")),
+        template,
+        template,
+        replicas,
+        _number(_map(spec, "ordinals").get("start"), 0),
+        spec.get("podManagementPolicy") == "Parallel",
+        _number(rolling.get("partition"), 0),
+        strategy.get("type") == "OnDelete",
+        _at_once(rolling.get("maxUnavailable"), replicas) if server.on("MaxUnavailableStatefulSet") else None,
+        claims,
+    )
+
+
+def _at_once(share: Any, replicas: int) -> int:
+    """How many pods may be away at once. Source: stateful_set_utils.go getStatefulSetMaxUnavailable."""
+    return 1 if share is None else max(1, share if isinstance(share, int) else fenceposts(0, share, replicas)[1])
+
+
+def changed(state: WorkloadState, raw: Raw, template: int, server: Server) -> WorkloadState:
+    """The workload after its object was updated: pods stay, what is wanted is new."""
+    new = started(raw, template, server)
+    match new, state:
+        case DeploymentState(), DeploymentState():
+            return new._replace(sets=state.sets)
+        case StatefulSetState(), StatefulSetState():
+            return new._replace(current=state.current, pods=state.pods)
+        case JobState(), JobState():
+            new = new._replace(pods=state.pods, finished=state.finished, ended=state.ended)
+            return new._replace(succeeded=state.succeeded, failed=state.failed)
+        case ReplicaSetState(), ReplicaSetState():
+            return new._replace(pods=state.pods)
+    return new
+
 
 #: Kinds whose update strategies the server fills in.
 _DEFAULTED = frozenset({"Deployment", "StatefulSet"})

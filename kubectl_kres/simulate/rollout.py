@@ -2,6 +2,8 @@
 
 Pure arithmetic over counts: the controllers' moves of ``controllers`` are made until none is left. Every pod gets
 ready, and every back-off passes. Where two ReplicaSets compete for the same room, each order is tried.
+
+Where the rollout of one StatefulSet comes to rest under the quotas of its namespace: ``rollout`` for its kind.
 """
 
 from __future__ import annotations
@@ -10,11 +12,14 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate.controllers import synced
 from kubectl_kres.simulate.state import (
     Cost,
     DeploymentState,
+    Replica,
     ReplicaSetState,
+    StatefulSetState,
     count,
     shapes,
     with_pod,
@@ -104,7 +109,7 @@ def _deleted(state: DeploymentState, prices: Prices, free: Free) -> DeploymentSt
     """With no more pods than each ReplicaSet is to have; of ways to choose them, the first."""
     if all(count(item.pods) <= item.wanted for item in state.sets):
         return state
-    from kubectl_kres.simulate.controllers.pods import fewer  # noqa: PLC0415 - few rollouts delete pods
+    from kubectl_kres.simulate.controllers import fewer  # noqa: PLC0415 - few rollouts delete pods
 
     sets = []
     for item in state.sets:
@@ -140,3 +145,47 @@ def _fitting(item: ReplicaSetState, prices: Prices, free: Free) -> int:
         return 0
     room = free.room(prices.pods[shape])
     return lacking if room is None else min(lacking, room)
+
+
+def stateful_set_rests(
+    state: StatefulSetState, prices: Prices, free: Mapping[int, int], *, claims: frozenset[int] = frozenset()
+) -> tuple[RolloutRest, ...]:
+    """Every rest that a StatefulSet can come to, the usual one first. ``claims``: ordinals that have theirs."""
+    orders = (False, True) if state.parallel else (False,)
+    return tuple(dict.fromkeys(_stateful_set(state, prices, Free(free), set(claims), last=last) for last in orders))
+
+
+def _stateful_set(state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool) -> RolloutRest:
+    """``last``: in parallel the highest ordinals get the room."""
+    for _ in range(MOST_ROUNDS):
+        made = _replica(state, prices, free, claims, last=last)
+        if made is not None:
+            state = made
+            continue
+        after = statefulset.taken_down(state)
+        if after is None:
+            break
+        for replica in set(state.pods) - set(after.pods):
+            free.take(prices.pods[replica.shape], -1)
+        state = after
+    updated = sum(1 for replica in state.pods if replica.template == state.template)
+    return RolloutRest(state.replicas, updated, len(state.pods) - updated)
+
+
+def _replica(
+    state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool
+) -> StatefulSetState | None:
+    """With the next pod that comes; None if none does. A claim that is made stays, also where the pod is refused."""
+    absent = statefulset.missing(state)
+    for ordinal in reversed(absent) if last else absent:
+        if ordinal not in claims:
+            if prices.claims is None or not free.fits(prices.claims):
+                continue
+            free.take(prices.claims)
+            claims.add(ordinal)
+        template = statefulset.template_of(state, ordinal)
+        shape = prices.shape_of.get(template)
+        if shape is not None and free.fits(prices.pods[shape]):
+            free.take(prices.pods[shape])
+            return statefulset.with_replica(state, Replica(ordinal, template, shape))
+    return None

@@ -8,13 +8,10 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.quota.devices import DEVICES
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, QuotaRequest
-from kubectl_kres.admission.quota.scopes import requirements
-from kubectl_kres.admission.quota.usage import ALIASES, claim_names, pod_names, service_names
+from kubectl_kres.admission.quota.usage import ALIASES, DEVICES, claim_names, pod_names, requirements, service_names
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
-from kubectl_kres.model.raw import Raw, mapping
+from kubectl_kres.model.objects import Raw, ResourceQuota, ScopedRequirement, mapping
 from kubectl_kres.quantity import Format
 from kubectl_kres.simulate.state import Cost
 

@@ -6,19 +6,17 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import ValidationError
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.policies.rules.parameters import Look, no_parameters
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
+from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Delete, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
-from kubectl_kres.simulate.state import Workloads
+from kubectl_kres.simulate.state import Key, Workloads, World
 from kubectl_kres.simulate.tables import Tables
-from kubectl_kres.simulate.world import Key, World
 
 
 class NamespaceSimulation:

@@ -9,24 +9,27 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import QuotaRequest
-from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
+from kubectl_kres.admission.quota.quota_admission import (
+    QuotaRequest,
+    claim_request,
+    count_request,
+    pod_request,
+    request_of,
+    resource_of,
+)
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
 from kubectl_kres.admission.request.volume_claims import classed, create_claim
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.policies.rules.parameters import Look, no_parameters
+from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, summed, without_quotas
-from kubectl_kres.simulate.state import Cost, MadeBy
-from kubectl_kres.simulate.world import CONTROLLED, OF_RUNS, Key, World, template_key, template_raw
+from kubectl_kres.simulate.state import CONTROLLED, OF_RUNS, Cost, Key, MadeBy, World, template_key, template_raw
 
 _GROUPS = ("containers", "initContainers")
 _CANNOT_BE_CALLED = "failed calling webhook"

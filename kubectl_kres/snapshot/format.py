@@ -19,8 +19,7 @@ from msgspec import Struct
 from kubectl_kres import __version__
 from kubectl_kres.model import kinds
 from kubectl_kres.model.pod import ManagedPod
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Coverage, Need, Store
 
 #: 2: with what the scheduler looks at.
 FORMAT = 2

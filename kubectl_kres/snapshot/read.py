@@ -1,4 +1,7 @@
-"""A snapshot to a store, or page by page."""
+"""A snapshot to a store, or page by page.
+
+The snapshot that comes with the program, for a first look without a cluster.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,14 @@ from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
-from kubectl_kres.snapshot import demo
-from kubectl_kres.snapshot.format import (
-    CRC,
-    END,
-    FORMAT,
-    MAGIC,
-    Covered,
-    Header,
-    Mark,
-    SnapshotEnd,
-    page_decoder,
-)
+from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
 from kubectl_kres.store.store import Kept, Origin, Store
+
+
+def demo_path() -> Path:
+    """The bundled snapshot of a made-up shop."""
+    return Path(__file__).parents[1] / "demo" / "shop.kres"
+
 
 _AGAIN = "take it again with: kubectl kres snapshot --out FILE"
 _UPGRADE = "upgrade kubectl-kres, or take it again with this version"
@@ -136,7 +134,7 @@ def _store(path: str, header: Header, covered: tuple[Covered, ...], pairs: list[
 
 def _flags(path: str) -> str:
     """Those with which a command reads the file."""
-    return "--demo" if path == str(demo.path()) else f"--snapshot {shlex.quote(path)}"
+    return "--demo" if path == str(demo_path()) else f"--snapshot {shlex.quote(path)}"
 
 
 def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:

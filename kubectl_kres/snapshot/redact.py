@@ -3,22 +3,113 @@
 Of metadata: annotations that answers need, managers of resource fields. Of a pod that is read in detail: what decides,
 not what names images, paths and ports. The rest needs no redaction: the structs of ``model/`` have no field for values
 of environment variables, data of Secrets and ConfigMaps, arguments and the like. Tekton's do: ``quiet`` takes them out.
+
+Field managers of objects that go into a snapshot: their trees are two thirds of what a server sends, and hardly any
+of them is kept. They are read as text, and decoded where something in it may be kept.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from msgspec import MsgspecError, Struct, json, structs
+import msgspec
+from msgspec import MsgspecError, Raw, Struct, json, structs
 
-from kubectl_kres.model.meta import ARGO, RELEASE, ManagedFields, ManagedMetadata, Metadata, manager_of
+from kubectl_kres.model.objects import (
+    ARGO,
+    RELEASE,
+    ManagedFields,
+    ManagedMetadata,
+    Metadata,
+    StorageClass,
+    manager_of,
+    on_wire,
+)
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, Pod, PodSpec, PodVolume, Probe, claim_template_in
-from kubectl_kres.model.policy import StorageClass
-from kubectl_kres.model.raw import on_wire
-from kubectl_kres.snapshot import managers
+
+#: Keys of ``fieldsV1`` that resource values stand under: of pods and what was applied as such, policy, Tekton, Capsule;
+#: and those that say which pool a claim is for, and which namespaces a pool.
+FIELDS = frozenset(
+    {
+        "f:claim",
+        "f:computeResources",
+        "f:default",
+        "f:defaultRequest",
+        "f:defaults",
+        "f:hard",
+        "f:kubectl.kubernetes.io/last-applied-configuration",
+        "f:limits",
+        "f:max",
+        "f:maxLimitRequestRatio",
+        "f:min",
+        "f:overhead",
+        "f:pool",
+        "f:quota",
+        "f:requests",
+        "f:resourceQuotas",
+        "f:resources",
+        "f:scopeSelector",
+        "f:scopes",
+        "f:selectors",
+    }
+)
+#: What stands in the text of a tree that has one of them, unless it is written with escapes.
+_ANY = re.compile(f'"f:(?:{"|".join(re.escape(key.removeprefix("f:")) for key in sorted(FIELDS))})"'.encode())
+_ESCAPE = b"\\u"
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+class ManagerText(ManagedFields, frozen=True):
+    """A manager whose tree is the text that was sent, empty if there is none."""
+
+    fields_v1: Raw = Raw()
+
+
+class ManagersText(ManagedMetadata, frozen=True):
+    """Metadata with the managers as text."""
+
+    managed_fields: tuple[ManagerText, ...] | None = None
+
+
+@cache
+def with_text(struct: Any) -> Any:
+    """The same struct with its managers as text, where it has any."""
+    metadata = next((field.type for field in structs.fields(struct) if field.name == "metadata"), None)
+    if metadata is not ManagedMetadata:
+        return struct
+    own = ("metadata", ManagersText, ManagersText())
+    return msgspec.defstruct(struct.__name__, [own], bases=(struct,), frozen=True)
+
+
+def kept(entry: ManagedFields) -> Any:
+    """The part of an entry's tree that a snapshot keeps; None: nothing."""
+    tree = entry.fields_v1
+    if isinstance(tree, Raw):
+        text = bytes(tree)
+        return _kept_text(text) if _ANY.search(text) or _ESCAPE in text else None
+    return _resource_fields(tree) or None
+
+
+@lru_cache(1000)
+def _kept_text(text: bytes) -> Raw | None:
+    """As text. Pods of a workload come one after the other, and their trees are equal."""
+    result = _resource_fields(msgspec.json.decode(text))
+    return Raw(_ENCODER.encode(result)) if result else None
+
+
+def _resource_fields(tree: Any) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    # Most of it are leaves, which are empty.
+    for key, below in tree.items() if isinstance(tree, dict) else ():
+        if key in FIELDS:
+            result[key] = below
+        elif below and (part := _resource_fields(below)):
+            result[key] = part
+    return result
+
 
 #: Keys of a security context whose texts are chosen from a list, or are names that decide.
 _DECIDING = frozenset({
@@ -130,7 +221,7 @@ def _applied_pod(text: str) -> str:
 
 def _managed(entry: ManagedFields) -> ManagedFields | None:
     """The entry with its resource fields; None if it owns none and is no tool's that keeps the object as it is."""
-    fields = managers.kept(entry)
+    fields = kept(entry)
     if fields is None and not manager_of(entry.manager):
         return None
     return ManagedFields(entry.manager, entry.operation, entry.time, entry.subresource, fields)

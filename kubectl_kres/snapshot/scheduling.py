@@ -34,7 +34,7 @@ from kubectl_kres.scheduling.node_info import (
     placed_pod,
     share_labels,
 )
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 #: Decoded from the same answers of the server as the objects of the kind, since there are many of them.
 BESIDE = {"Node": scheduling.NODES, "Pod": scheduling.POD}

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.model.admitting import kind_name
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 Raw = Mapping[str, Any]
 _SIGNS = {"In": "in", "NotIn": "notin"}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
+from kubectl_kres.model.objects import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
     Container,
     ContainerStatus,

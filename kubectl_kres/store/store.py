@@ -1,14 +1,76 @@
-"""Objects by kind, namespace and name, with what could not be read beside them."""
+"""Objects by kind, namespace and name, with what could not be read beside them.
+
+What an answer needs, and whether it could be read.
+
+What became of a store in one go.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.coverage import UNREAD, Coverage, Need
+from kubectl_kres.errors import ClusterError, Forbidden, StatusError
+from kubectl_kres.model.objects import ObjectRef
+
+ReadState = Literal["read", "denied", "absent", "failed", "unread"]
+
+
+class Need(Struct, frozen=True, omit_defaults=True):
+    """One GET: a kind in a namespace (empty: all, or cluster-scoped), one object if ``name`` is given.
+
+    ``required``: without it the answer is partial; otherwise it only adds to the explanation.
+    """
+
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    label_selector: str = ""
+    field_selector: str = ""
+    required: bool = True
+
+
+class Coverage(Struct, frozen=True, omit_defaults=True):
+    """How reading went.
+
+    read: the objects are in the store, none is missing. denied: 403; ``message`` holds the server's words.
+    absent: the server has no such kind, which is a complete answer. failed: any other error.
+    unread: nobody asked for it, or the snapshot or the files hold none of this kind.
+    ``code``, ``reason`` and ``hint`` are those of a refusal.
+    """
+
+    state: ReadState
+    message: str = ""
+    code: int = 0
+    reason: str = ""
+    hint: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether what is not in the store is known not to exist."""
+        return self.state in {"read", "absent"}
+
+    def error(self, otherwise: str = "") -> ClusterError:
+        """What it is to those who cannot do without it. ``otherwise``: the message where nothing else is known."""
+        message = self.message or otherwise
+        if self.state == "denied":
+            return Forbidden(message, code=403, reason=self.reason or "Forbidden", hint=self.hint)
+        if self.code:
+            return StatusError(message, code=self.code, reason=self.reason, hint=self.hint)
+        return ClusterError(message, hint=self.hint)
+
+
+def fallen_short(state: ReadState, error: ClusterError) -> Coverage:
+    """The coverage of a read that ended with an error."""
+    if isinstance(error, StatusError):
+        return Coverage(state, error.message, error.code, error.reason, error.hint)
+    return Coverage(state, error.message, hint=error.hint)
+
+
+UNREAD = Coverage("unread")
+READ = Coverage("read")
 
 
 class Origin(Struct, frozen=True, omit_defaults=True):
@@ -224,3 +286,42 @@ def _covers(wide: Need, narrow: Need) -> bool:
         and wide.label_selector in {"", narrow.label_selector}
         and wide.field_selector in {"", narrow.field_selector}
     )
+
+
+class Changes:
+    """What was added, changed and gone, each object once and in the order of its first change.
+
+    ``needs``: those whose coverage changed, or whose list became complete.
+    """
+
+    def __init__(self) -> None:
+        self.added: dict[ObjectRef, None] = {}
+        self.changed: dict[ObjectRef, None] = {}
+        self.gone: dict[ObjectRef, None] = {}
+        self.needs: dict[Need, None] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.added or self.changed or self.gone or self.needs)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of the objects and needs."""
+        refs = {ref.kind for group in (self.added, self.changed, self.gone) for ref in group}
+        return frozenset(refs | {need.kind for need in self.needs})
+
+    def put(self, ref: ObjectRef, *, new: bool) -> None:
+        """An object was added, or took the place of an older one."""
+        if new and ref not in self.gone:
+            self.added[ref] = None
+        elif ref not in self.added:
+            self.gone.pop(ref, None)
+            self.changed[ref] = None
+
+    def take(self, ref: ObjectRef) -> None:
+        """An object has gone."""
+        self.changed.pop(ref, None)
+        if ref in self.added:
+            del self.added[ref]
+        else:
+            self.gone[ref] = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.model.meta import Base, Condition, Kind, ManagedMetadata, Metadata
+from kubectl_kres.model.objects import Base, Condition, Kind, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Affinity, ResourceRequirements
 
 

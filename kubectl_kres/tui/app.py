@@ -16,16 +16,15 @@ from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui import commands, save, themes, whatif
-from kubectl_kres.tui.ascii import AsciiOnly
+from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
-from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
 from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
@@ -33,6 +32,7 @@ from kubectl_kres.tui.screens.users import users_of
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, safe, taken
+from kubectl_kres.tui.themes import AsciiOnly
 from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
 from kubectl_kres.tui.what_if_keys import WhatIfKeys
 from kubectl_kres.tui.widgets.header_footer import (

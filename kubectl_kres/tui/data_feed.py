@@ -14,11 +14,9 @@ from kubectl_kres.cluster.watch.event_queue import LONGEST
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import Forbidden, KresError
 from kubectl_kres.model.kinds import describe, is_view
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import READ, Changes, Coverage, Need, Store
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.session import Session, read_as
 
 #: What a state of coverage is called.

@@ -1,32 +1,155 @@
-"""What all screens share: the store and its feed, the question's frame, and what was computed so far."""
+"""What all screens share: the store and its feed, the question's frame, and what was computed so far.
+
+The pods of each namespace added up, a slice of time at a time, so that no key waits for it.
+
+How the use of quotas went within the last hour, as far as this program has seen it: a sparkline a quota.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.qos.qos_report import QosAnswers
-from kubectl_kres.reports.qos.qos_sums import AlikeAmounts
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.qos.qos_sums import Adding, AlikeAmounts, NamespaceSums
+from kubectl_kres.store.store import Changes, Need, Store
 from kubectl_kres.tui.data_feed import DataFeed
-from kubectl_kres.tui.namespace_totals import Adder
-from kubectl_kres.tui.table.matching import Selector
-from kubectl_kres.tui.trend import Trends
+from kubectl_kres.tui.table.row_texts import Selector
 
 if TYPE_CHECKING:
     from kubectl_kres.tui.whatif import WhatIf
+
+
+_CHUNK = 50
+
+
+class Adder:
+    """Sums by namespace. What changed is added up again, namespace by namespace."""
+
+    def __init__(self, store: Store) -> None:
+        self.done: dict[str, NamespaceSums] = {}
+        self._store = store
+        self._waiting: dict[str, None] = {}
+        self._at = ""
+        self._work: Iterator[NamespaceSums | None] | None = None
+
+    @property
+    def busy(self) -> bool:
+        return self._work is not None or bool(self._waiting)
+
+    def touch(self, refs: Iterable[ObjectRef]) -> None:
+        """Pods that came, changed or went."""
+        for ref in refs:
+            if ref.kind == "Pod":
+                self._waiting[ref.namespace] = None
+
+    def step(self, server: Server, seconds: float) -> set[str]:
+        """Adds up for a while; the namespaces whose sums are new."""
+        finished: set[str] = set()
+        end = perf_counter() + seconds
+        while perf_counter() < end and self.busy:
+            if self._work is None:
+                self._at = next(iter(self._waiting))
+                self._waiting.pop(self._at)
+                self._work = self._added(self._at, server)
+            namespace_sums = next(self._work, None)
+            if namespace_sums is not None:
+                self._work = None
+                self.done[self._at] = namespace_sums
+                finished.add(self._at)
+        return finished
+
+    def _added(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
+        adding = Adding(server)
+        for count, pod in enumerate(list(self._store.all("Pod", namespace)), 1):
+            if isinstance(pod, Pod):
+                adding.add(pod)
+            if count % _CHUNK == 0:
+                yield None
+        yield next(
+            (namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total), NamespaceSums(namespace)
+        )
+
+
+#: Seconds that are kept, and changes of one quota at most.
+KEPT = 3600.0
+_MOST = 720
+_LEVELS, _ASCII = "▁▂▃▄▅▆▇█", "_.-=+*%#"
+#: What a figure beyond its hard is drawn as, and a time before anything was seen.
+_OVER, _UNSEEN = "!", " "
+
+
+class Sample(Struct, frozen=True):
+    """What was seen at ``at`` seconds: the percentage of the tightest name, absent where its hard is zero."""
+
+    at: float
+    percent: int | None
+    over: bool
+    hard: tuple[tuple[str, str], ...]
+
+
+class Trends:
+    """The samples of every quota that was looked at; older ones than an hour go, but for the one that still holds."""
+
+    def __init__(self) -> None:
+        self._samples: dict[ObjectRef, deque[Sample]] = {}
+
+    def note(self, ref: ObjectRef, sample: Sample) -> None:
+        """Keeps what is seen now."""
+        samples = self._samples.setdefault(ref, deque(maxlen=_MOST))
+        samples.append(sample)
+        while len(samples) > 1 and samples[1].at < sample.at - KEPT:
+            samples.popleft()
+
+    def forget(self, ref: ObjectRef) -> None:
+        """The quota is gone."""
+        self._samples.pop(ref, None)
+
+    def spark(self, ref: ObjectRef, now: float, cells: int, *, ascii_only: bool) -> str:
+        """``cells`` characters of an hour, the last one now; empty where nothing has changed yet."""
+        samples = self._samples.get(ref)
+        if samples is None or len(samples) < 2:
+            return ""
+        step = KEPT / cells
+        return "".join(
+            _drawn(self._at(samples, now - step * back), ascii_only=ascii_only) for back in reversed(range(cells))
+        )
+
+    def hard_changes(self, ref: ObjectRef, now: float) -> Iterator[tuple[float, str, str, str]]:
+        """Seconds ago, name, hard before and after; the latest first. A name that came or went has an empty text."""
+        samples = list(self._samples.get(ref, ()))
+        for before, after in zip(reversed(samples[:-1]), reversed(samples[1:]), strict=True):
+            old, new = dict(before.hard), dict(after.hard)
+            for name in sorted(old.keys() | new.keys()):
+                if old.get(name) != new.get(name):
+                    yield now - after.at, name, old.get(name, ""), new.get(name, "")
+
+    @staticmethod
+    def _at(samples: deque[Sample], moment: float) -> Sample | None:
+        """The last sample up to a moment; None: nothing had been seen yet."""
+        return next((sample for sample in reversed(samples) if sample.at <= moment), None)
+
+
+def _drawn(sample: Sample | None, *, ascii_only: bool) -> str:
+    if sample is None:
+        return _UNSEEN
+    if sample.over:
+        return _OVER
+    levels = _ASCII if ascii_only else _LEVELS
+    return levels[min(len(levels) - 1, (sample.percent or 0) * len(levels) // 101)]
+
 
 #: Kinds whose objects change what admission says.
 _POLICIES = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.systems import registered
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import App
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.location import HOME, History, Location, Trail

@@ -15,25 +15,22 @@ from msgspec.structs import replace
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import QuantityError, UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clipped
 from kubectl_kres.reports.changes.altered import Altered, altered
 from kubectl_kres.reports.changes.compare import report
-from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.followed import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import unread
-from kubectl_kres.reports.quota.counted import workload_of
+from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Changes, Need, Store
 from kubectl_kres.tui.session import Session
 
 #: Where amounts by name stand in an object.

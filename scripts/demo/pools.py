@@ -16,11 +16,11 @@ from statuses import now, stated
 
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, dropped, world_of
 from kubectl_kres.capsule.rules.webhooks import stored_claim, stored_pool
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import decoded
 
 ML = Path(__file__).parent / "ml"
 CONTROLLER, PERSON, GITOPS = "capsule", "kubectl-edit", "argocd-controller"

@@ -14,13 +14,12 @@ from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import to_builtins
 from statuses import now, stated, succeeded
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import OwnerReference
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import OwnerReference, decoded
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.base.config import config_of
 from kubectl_kres.tekton.rules.base.result import Gap

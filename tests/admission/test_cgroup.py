@@ -8,12 +8,22 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import Draft, draft_pod
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.kubelet.cgroup import Cgroup, Machine, cgroups, smallest
-from kubectl_kres.admission.kubelet.kernel import cgroup_path, page_size, quota, runtime_weight, shares, weight
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.kubelet import (
+    Cgroup,
+    Machine,
+    cgroup_path,
+    cgroups,
+    page_size,
+    quota,
+    runtime_weight,
+    shares,
+    smallest,
+    weight,
+)
+from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import default_pod
-from kubectl_kres.admission.pod.qos import class_of
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 
 GI = 1024**3

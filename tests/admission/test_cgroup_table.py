@@ -17,11 +17,11 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.kubelet.cgroup import Cgroup, Machine, cgroups
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.kubelet import Cgroup, Machine, cgroups
+from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import default_pod
-from kubectl_kres.admission.pod.qos import class_of
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 
 #: The pod's own cgroup, by driver and class.

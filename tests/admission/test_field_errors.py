@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.outcome import (
     as_json,
     duplicate,
     forbidden,

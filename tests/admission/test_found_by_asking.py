@@ -7,14 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.model.objects import ManagedMetadata, PriorityClass
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import PriorityClass
 
 HIGH = PriorityClass(ManagedMetadata(name="high"), 1000)
 POLICIES = policies_of([], [], [HIGH], [])

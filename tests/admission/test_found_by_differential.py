@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.model.policy import LimitRange, ResourceQuota, RuntimeClass
+from kubectl_kres.model.objects import LimitRange, ResourceQuota, RuntimeClass
 
 LABEL = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from admission.samples import limit_range, one, pod, policies, values
 
-from kubectl_kres.admission.limitrange.limitrange_object import max_over_min, parse, shown_float, stored_spec
+from kubectl_kres.admission.limitrange import max_over_min, parse, shown_float, stored_spec
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import parse as quantity
 

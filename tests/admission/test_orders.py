@@ -7,10 +7,10 @@ import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, parse
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.limitrange import Limits, parse
 from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, mutated, orders
-from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.objects import LimitRange
 from kubectl_kres.provenance.journal import Source
 
 A = limit_range("a", {"default": {"memory": "256Mi"}, "defaultRequest": {"memory": "64Mi"}})

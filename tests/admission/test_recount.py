@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from conformance.controller import counts_again, wakes
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.requests import count_request, request_of
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.quota.quota_admission import count_request, request_of
 from kubectl_kres.admission.quota.usage_drift import drift, recount, status_after
+from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.quantity import parse
 

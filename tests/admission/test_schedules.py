@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.admission.structure.jobs.cron_schedule import schedule_fault
+from kubectl_kres.admission.structure.jobs import schedule_fault
 
 GOOD = [
     "0 * * * *",

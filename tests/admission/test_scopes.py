@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from kubectl_kres.admission.quota.scopes import matches_claim, matches_pod, requirements
+from kubectl_kres.admission.quota.usage import matches_claim, matches_pod, requirements
+from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement
 from kubectl_kres.model.pod import PodSpec
-from kubectl_kres.model.policy import ResourceQuotaSpec, ScopedRequirement
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 
 

@@ -8,18 +8,17 @@ import msgspec
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import beyond_rules, binary
-from kubectl_kres.admission.kubelet.cgroup import Cgroup, cgroups
-from kubectl_kres.admission.kubelet.cgroup_files import Machine
-from kubectl_kres.admission.pod.qos import class_of
-from kubectl_kres.admission.quota.requests import pod_request
+from kubectl_kres.admission.kubelet import Cgroup, Machine, cgroups
+from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.quota.quota_admission import pod_request
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.simulate.controllers.statefulset import taken_down
+from kubectl_kres.simulate.controllers import taken_down
 from kubectl_kres.simulate.state import Replica, StatefulSetState
 
 OLD, NEW = Server((1, 36)), Server((1, 37))

@@ -14,9 +14,9 @@ from architecture.modules import PACKAGE, ROOT
 #: Contract id to a module, a statement that breaks the contract there, and the import that the complaint names.
 BREACHES = {
     "admission": (
-        "admission/base/server.py",
-        "import kubectl_kres.admission.pod.qos",
-        "admission.base.server -> kubectl_kres.admission.pod.qos",
+        "admission/base/outcome.py",
+        "import kubectl_kres.admission.pod.aggregate",
+        "admission.base.server -> kubectl_kres.admission.pod.aggregate",
     ),
     "tekton": (
         "tekton/model.py",
@@ -24,7 +24,7 @@ BREACHES = {
         "tekton.model -> kubectl_kres.tekton.reports.needs",
     ),
     "tekton-rules": (
-        "tekton/rules/base/naming.py",
+        "tekton/rules/base/variables.py",
         "import kubectl_kres.tekton.rules.pipeline.dag",
         "tekton.rules.base.naming -> kubectl_kres.tekton.rules.pipeline.dag",
     ),
@@ -34,7 +34,7 @@ BREACHES = {
         "scheduling.selectors -> kubectl_kres.scheduling.profile",
     ),
     "capsule": (
-        "capsule/rules/amounts.py",
+        "capsule/rules/allocation.py",
         "import kubectl_kres.capsule.replay.world",
         "capsule.rules.amounts -> kubectl_kres.capsule.replay.world",
     ),
@@ -50,7 +50,7 @@ BREACHES = {
     ),
     "tui": ("tui/location.py", "import kubectl_kres.tui.app", "tui.location -> kubectl_kres.tui.app"),
     "policies": (
-        "policies/cel/base/state.py",
+        "policies/cel/base/values.py",
         "import kubectl_kres.policies.rules.change",
         "policies.cel.base.state -> kubectl_kres.policies.rules.change",
     ),
@@ -65,12 +65,12 @@ BREACHES = {
         "fleet.status -> kubectl_kres.fleet.supervisor",
     ),
     "reports": (
-        "reports/common/record.py",
+        "reports/common/parts.py",
         "import kubectl_kres.reports.pod.values",
         "reports.common.record -> kubectl_kres.reports.pod.values",
     ),
     "capsule-reports": (
-        "capsule/reports/common/pool_room.py",
+        "capsule/reports/common/pool_index.py",
         "import kubectl_kres.capsule.reports.claim.claims",
         "capsule.reports.common.pool_room -> kubectl_kres.capsule.reports.claim.claims",
     ),
@@ -80,7 +80,7 @@ BREACHES = {
         "reports.check.finding -> kubectl_kres.reports.check.state",
     ),
     "render": (
-        "render/text/columns.py",
+        "render/text/line.py",
         "import kubectl_kres.render.pod.explain",
         "render.text.columns -> kubectl_kres.render.pod.explain",
     ),
@@ -96,7 +96,7 @@ BREACHES = {
         "reports.explain.summary -> kubectl_kres.tekton.reports.taskrun",
     ),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
-    "pure": ("admission/base/server.py", "def late():\n    import os.path", "admission.base.server -> os"),
+    "pure": ("admission/base/outcome.py", "def late():\n    import os.path", "admission.base.server -> os"),
     "reading": ("render/__init__.py", "from kubectl_kres import snapshot", "render -> kubectl_kres.snapshot"),
     "kubernetes": ("cli/__init__.py", "import kubernetes.client", "cli -> kubernetes"),
     "click": ("tui/__init__.py", "import click", "tui -> click"),

@@ -42,12 +42,11 @@ EXPRESSIONS = {"kubectl_kres.policies.cel.evaluation.evaluate", "kubectl_kres.po
 SELDOM = {
     "kubectl_kres.capsule.rules",
     "kubectl_kres.capsule.commands",
-    "kubectl_kres.cli.output.alike",
     "kubectl_kres.cli.output.documents",
     "kubectl_kres.cli.run.explainer",
     "kubectl_kres.manifests.read",
     "kubectl_kres.manifests.typed",
-    "kubectl_kres.policies.rules.matching",
+    "kubectl_kres.policies.rules.request",
     "kubectl_kres.provenance.rules",
     "kubectl_kres.render.text.data",
     "kubectl_kres.render.text.jsonpath",
@@ -129,7 +128,7 @@ WITHOUT_POLICY = """
 import sys
 sys.path.insert(0, "tests")
 from reports.stored import box, made, store_of, subject, template
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 
 rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]

@@ -10,9 +10,9 @@ import pytest
 from bench.made import make, objects
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, world_of
-from kubectl_kres.model.policy import Namespace, ResourceQuota
+from kubectl_kres.model.objects import Namespace, ResourceQuota
 
 
 def read(folder: Path, kind: str, struct: Any) -> list[Any]:

@@ -16,8 +16,7 @@ from kubectl_kres.capsule.model import (
 )
 from kubectl_kres.capsule.replay.events import Create, WorldEvent, replay_all
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.model.meta import LabelSelector, ManagedMetadata
-from kubectl_kres.model.policy import Namespace, ResourceQuotaSpec
+from kubectl_kres.model.objects import LabelSelector, ManagedMetadata, Namespace, ResourceQuotaSpec
 
 TEAM = LabelSelector({"team": "solar"})
 

@@ -8,12 +8,18 @@ from capsule.samples import assigned, claim, namespace, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.replay.reconcile import reconcile
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import reconcile, settle
 from kubectl_kres.capsule.replay.world import world_of
-from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, in_order, place, uid_of
-from kubectl_kres.capsule.rules.amounts import amounts
-from kubectl_kres.capsule.rules.usage import in_use
+from kubectl_kres.capsule.rules.allocation import (
+    ClaimCandidate,
+    ClaimShare,
+    allocate,
+    amounts,
+    in_order,
+    in_use,
+    place,
+    uid_of,
+)
 from kubectl_kres.quantity import parse
 
 RESOURCES = ("requests.cpu", "requests.memory", "pods")

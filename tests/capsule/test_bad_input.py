@@ -15,8 +15,7 @@ from kubectl_kres.capsule.model import (
     ResourcePoolStatus,
 )
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, replay
-from kubectl_kres.capsule.replay.reconcile import reconcile
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import reconcile, settle
 from kubectl_kres.capsule.replay.world import world_of
 from kubectl_kres.capsule.rules.assignment import is_assigned
 

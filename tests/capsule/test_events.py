@@ -8,8 +8,14 @@ from capsule.samples import TEAM, claim, namespace, pool, says, world, worlds
 
 from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, Wait, replay
 from kubectl_kres.capsule.replay.world import with_quotas
-from kubectl_kres.model.meta import LabelSelector, ManagedMetadata, Requirement
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
+from kubectl_kres.model.objects import (
+    LabelSelector,
+    ManagedMetadata,
+    Requirement,
+    ResourceQuota,
+    ResourceQuotaSpec,
+    ResourceQuotaStatus,
+)
 
 QUOTA = ("a", "capsule-pool-green")
 

@@ -14,8 +14,8 @@ from conformance.compare import faults
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import reconcile
 from kubectl_kres.capsule.replay.world import PoolWorld, world_of
+from kubectl_kres.model.objects import Namespace, ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import Namespace, ResourceQuota
 
 CASES = [pytest.param(case, id=case.id) for case in cases("capsule") if "expect_before_steps" in case.data]
 

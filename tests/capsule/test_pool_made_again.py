@@ -7,7 +7,7 @@ from capsule.samples import claim, namespace, pool, world, worlds
 from kubectl_kres.capsule.model import quota_name
 from kubectl_kres.capsule.replay.events import DeleteEvent, Wait
 from kubectl_kres.capsule.rules.webhooks import stored_pool
-from kubectl_kres.model.meta import LabelSelector, Requirement
+from kubectl_kres.model.objects import LabelSelector, Requirement
 
 HARD = {"requests.cpu": "4"}
 

@@ -11,9 +11,9 @@ from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEv
 from kubectl_kres.capsule.replay.metrics import lines
 from kubectl_kres.capsule.replay.reconcile import reconcile, shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.capsule.rules.amounts import added, readable
+from kubectl_kres.capsule.rules.allocation import added, readable
 from kubectl_kres.capsule.rules.conditions import is_true
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 
 RESOURCES = ("pods", "requests.cpu")

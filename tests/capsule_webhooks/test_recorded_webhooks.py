@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.base.versions import parse
 from kubectl_kres.admission.request.create import create_pod
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.store.store import Origin, Store
 

@@ -6,9 +6,8 @@ import tracemalloc
 
 import pytest
 
-from kubectl_kres.policies.cel.base.errors import NotComputed
-from kubectl_kres.policies.cel.base.state import PER_CALL
 from kubectl_kres.policies.cel.base.types import BOOL
+from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.reports.scene import MOST
 from kubectl_kres.policies.rules.expressions import Accepts, Evaluation, Expression
 

@@ -10,12 +10,12 @@ import yaml
 from reports.stored import store_of
 
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.check.scene import Scene
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.store.store import Store
 
 ASK = Ask(read_yaml=yaml.safe_load)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.model.meta import Metadata
-from kubectl_kres.model.policy import LimitRange, LimitRangeItem, LimitRangeSpec
+from kubectl_kres.model.objects import LimitRange, LimitRangeItem, LimitRangeSpec, Metadata
 from kubectl_kres.reports.quota.optional_values import optional_names
 
 _LIMITS, _REQUESTS, _SHORT = "limits.ephemeral-storage", "requests.ephemeral-storage", "ephemeral-storage"

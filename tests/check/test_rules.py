@@ -10,8 +10,7 @@ from check.samples import ASK, example, found, stored
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.finding import SEVERITIES
 from kubectl_kres.reports.check.registry import BY_CODE, RULES
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.check.scene import Rule, Scene
 from kubectl_kres.reports.common.explanation import Unseen
 
 #: KRES901 is about reads; KRES109 and KRES116 about files, see tests/cli/test_cli_check.py.

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.check import sarif
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render import check as sarif
 from kubectl_kres.render.text import data
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.registry import RULES

@@ -9,7 +9,7 @@ import pytest
 from cli.apiserver import Api, deployment
 from cli.running import Kres
 
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 
 def test_a_refused_workload(kres: Kres):
@@ -79,7 +79,7 @@ EACH = (
 @pytest.mark.parametrize("source", ["--demo", "--snapshot the\\ snapshot.kres"])
 def test_five_lines_and_what_comes_next_can_be_pasted(kres: Kres, words: str, source: str, tmp_path):
     """Each answer begins with its outcome; each command of ours asks the same source."""
-    (tmp_path / "the snapshot.kres").write_bytes(demo.path().read_bytes())
+    (tmp_path / "the snapshot.kres").write_bytes(demo.demo_path().read_bytes())
     code, out, err = kres("", *shlex.split(f"{words} {source} -o brief"))
     assert (code, err) == (1 if words.startswith(("check", "diff")) else 0, "")
     blocks = out.rstrip("\n").split("\n\n")

@@ -288,5 +288,5 @@ def test_what_completing_loads():
         "complete.answer(['ex'], monotonic()); print(*sys.modules)"
     )
     loaded = set(run(sys.executable, "-c", program)[1].split())
-    assert "kubectl_kres.cli.complete.context" in loaded
+    assert "kubectl_kres.cli.complete.protocol" in loaded
     assert not loaded & {"msgspec", "yaml", "pydantic", "rich", "textual", "urllib3", "json", "ssl"}

@@ -23,8 +23,7 @@ from kubectl_kres.cli.commands import quota, tui
 from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import commands
 from kubectl_kres.cli.settings import config
-from kubectl_kres.cli.settings.config_file import CheckSettings, Output, Tui
-from kubectl_kres.cli.settings.toml_lines import line_of
+from kubectl_kres.cli.settings.config_file import CheckSettings, Output, Tui, line_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.themes import NAMES
 

@@ -11,7 +11,7 @@ import pytest
 from cli.apiserver import Api, Said, deployment, pod
 from cli.running import Kres, Result
 
-from kubectl_kres.cluster.transport import backoff
+from kubectl_kres.cluster.transport import deadline as backoff
 
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
 HTML = b"<html><body>404</body></html>"

@@ -11,7 +11,7 @@ import pytest
 from cli.running import Kres
 
 from kubectl_kres.cli.program import commands
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 #: Commands that cannot run here: they stay, need a cluster or an earlier answer, write files, or draw a screen.
 ELSEWHERE = {
@@ -56,9 +56,9 @@ FILES = {
     "pools.yaml": POOL + b"---\n" + CLAIM,
     "limitrange.yaml": b"apiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: []}\n",
     **dict.fromkeys(("chart/pod.yaml", "deploy/pod.yaml"), POD),
-    "yesterday.kres": demo.path().read_bytes(),
+    "yesterday.kres": demo.demo_path().read_bytes(),
     "config.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-defaults}\n",
-    **dict.fromkeys(("prod.kres", "prod.kres.gz"), demo.path().read_bytes()),
+    **dict.fromkeys(("prod.kres", "prod.kres.gz"), demo.demo_path().read_bytes()),
 }
 
 

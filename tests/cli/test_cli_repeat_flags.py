@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
+from kubectl_kres.cli.args.flags import access_flags, same_source
 from kubectl_kres.cli.args.options import ACCESS, CONNECTION, Options
-from kubectl_kres.cli.args.repeat_flags import access_flags, same_source
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.store.store import Origin
 

@@ -11,7 +11,7 @@ from cli.running import Kres
 from golden.kept import WRITING
 
 from kubectl_kres.cli.commands.schema import ANSWERS
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 
 def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str = "$") -> list[str]:
@@ -89,7 +89,7 @@ LINES = {
     "summary": ["qos --summary"],
     "open": ["qos --open"],
     "fleet": [
-        f"fleet {report} --snapshots {demo.path()}" for report in ("qos", "quota", "overview", "check", "claims")
+        f"fleet {report} --snapshots {demo.demo_path()}" for report in ("qos", "quota", "overview", "check", "claims")
     ],
     "resize": ['explain pod/sessions-0 --resize {"spec":{}}'],
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.cli.args.selector import fields_match, labels_match
+from kubectl_kres.cli.args.arguments import fields_match, labels_match
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.objects import Metadata
 from kubectl_kres.model.pod import Pod, PodSpec, PodStatus
 
 LABELS = {"app": "web", "tier": "front", "example.com/size": "12", "empty": ""}

@@ -18,7 +18,7 @@ from kubectl_kres.cli.simulation.steps import given_steps
 from kubectl_kres.model import kinds
 from kubectl_kres.simulate.change import Patch
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.snapshot.write import write
 
@@ -149,7 +149,7 @@ def test_one_object_twice(kres: Kres, tmp_path: Path):
 
 def test_two_moments_compared(kres: Kres, tmp_path: Path):
     before = tmp_path / "a.kres"
-    before.write_bytes(demo.path().read_bytes())
+    before.write_bytes(demo.demo_path().read_bytes())
     assert kres(f"simulate --from {before} --to {before}").out == "Nothing changes.\n"
     after = tmp_path / "b.kres"
     store = snapshots.read(str(before))
@@ -635,7 +635,7 @@ def test_a_paused_deployment_makes_nothing(kres: Kres, tmp_path: Path):
 
 def test_a_pod_that_is_deleted_comes_again(kres: Kres):
     """Of those that controllers made, of one that nobody made, and of one that has ended."""
-    store = snapshots.read(str(demo.path()))
+    store = snapshots.read(str(demo.demo_path()))
     pods = {pod.metadata.name: pod.metadata.namespace for pod in store.all("Pod")}
 
     def deleted(prefix: str) -> tuple[int, str]:
@@ -655,7 +655,7 @@ def test_a_pod_that_is_deleted_comes_again(kres: Kres):
 
 
 def test_a_replica_set_that_is_deleted_comes_again(kres: Kres):
-    store = snapshots.read(str(demo.path()))
+    store = snapshots.read(str(demo.demo_path()))
     name = next(item.metadata.name for item in store.all("ReplicaSet", "payments") if "gateway" in item.metadata.name)
     assert kres(f"simulate --demo -n payments --delete rs/{name}").out == "Nothing changes.\n"
     out = kres(f"simulate --demo -n payments --set quota/team:spec.hard.requests.cpu=3 --delete rs/{name}").out
@@ -735,7 +735,7 @@ def test_a_pod_of_a_file_that_is_there_already(kres: Kres, tmp_path: Path):
 
 def test_a_rollout_for_what_is_not_read(kres: Kres, tmp_path: Path):
     """A file that looks like what is there may change its environment, and then its rollout stalls."""
-    item = snapshots.read(str(demo.path())).get("Deployment", "catalog", "shop")
+    item = snapshots.read(str(demo.demo_path())).get("Deployment", "catalog", "shop")
     raw = {**raw_of(item), "metadata": {"name": "catalog", "namespace": "shop"}, "status": {}}
     out = kres(f"simulate --demo -f {written(tmp_path, json.dumps(raw))}").out
     assert out.splitlines()[0] == "Nothing changes."
@@ -808,7 +808,7 @@ def test_moments_are_compared_where_both_were_read(kres: Kres, api: Api, tmp_pat
 
 
 def test_the_later_moment_is_what_the_flags_name(kres: Kres):
-    before = demo.path()
+    before = demo.demo_path()
     assert kres(f"simulate --from {before} --demo").out == "Nothing changes.\n"
     assert kres(f"simulate --from {before} --snapshot {before}").out == "Nothing changes.\n"
     for flag in ("--demo", f"--snapshot {before}"):

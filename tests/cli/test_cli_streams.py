@@ -164,7 +164,7 @@ def test_ctrl_c_while_the_program_is_loaded(tmp_path: Path, delay: float) -> Non
 
 
 def test_a_pipe_that_nobody_writes_to(kres: Kres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubectl_kres.manifests.files.PATIENCE", 0.1)
+    monkeypatch.setattr("kubectl_kres.manifests.read.PATIENCE", 0.1)
     os.mkfifo(tmp_path / "p.yaml")
     result = kres(f"explain --offline -f {tmp_path}/p.yaml")
     assert (result.code, result.err) == (2, f"error: {tmp_path}/p.yaml: is a pipe that nobody writes to\n")

@@ -13,7 +13,7 @@ from cluster.loopback import Server, serving
 
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
 
 
 @pytest.fixture

@@ -11,15 +11,13 @@ from cluster.living import Cluster, Fast
 
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Changes, Need, Origin, Store
 
 #: Seconds that anything may take on a loaded machine; nothing waits for them to pass.
 PATIENCE = 60.0

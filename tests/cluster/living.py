@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from kubectl_kres.cluster.watch.clock import Clock
+from kubectl_kres.cluster.watch.feed_state import Clock
 from kubectl_kres.model.kinds import KINDS
 
 Object = dict[str, Any]

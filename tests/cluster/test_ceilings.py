@@ -13,11 +13,12 @@ from cluster.loopback import Server
 
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.read import fill_store
-from kubectl_kres.cluster.transport import body, stream
+from kubectl_kres.cluster.transport import body
+from kubectl_kres.cluster.transport import body as stream
 from kubectl_kres.cluster.transport.deadline import unchunked
 from kubectl_kres.errors import ClusterError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 PODS, POD = "/api/v1/pods", BY_KIND["Pod"]
 MIB = 1 << 20

@@ -5,8 +5,7 @@ import pytest
 from kubectl_kres.cluster.read.alongside import Alongside
 from kubectl_kres.errors import ClusterError, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 SETS = "/apis/apps/v1/replicasets"
 #: In the order of their keys in etcd, which is not that of (namespace, name).

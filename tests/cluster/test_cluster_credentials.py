@@ -9,8 +9,7 @@ import pytest
 
 from kubectl_kres.cluster.auth.credentials import authority
 from kubectl_kres.cluster.auth.refresh import Identity
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 from kubectl_kres.errors import ConfigError
 

@@ -23,7 +23,7 @@ def test_a_connection_loads_nothing_that_is_not_needed():
     program = """
 import sys
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.current_context import Target
 connect(Target("http://127.0.0.1:1", "default"), environ={}).close()
 assert not [name for name in sys.modules if name.split(".")[0] in {"kubernetes", "requests", "socks", "aiohttp"}]
 """

@@ -13,7 +13,7 @@ from cluster import kubectl
 from cluster.relay import Relay
 
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport import proxy
 from kubectl_kres.errors import ConfigError, Unreachable

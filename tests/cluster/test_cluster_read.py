@@ -15,8 +15,7 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Coverage, Need, Origin, Store
 
 POD, QUOTA = BY_KIND["Pod"], BY_KIND["ResourceQuota"]
 PODS = "/api/v1/pods"

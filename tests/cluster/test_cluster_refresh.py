@@ -11,8 +11,7 @@ from cluster import kubectl
 
 from kubectl_kres.cluster.auth.refresh import Identity
 from kubectl_kres.cluster.kubeconfig import current_context
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Exec, UserEntry
 from kubectl_kres.errors import ConfigError, Unauthenticated
 

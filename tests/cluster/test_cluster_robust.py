@@ -17,11 +17,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kubectl_kres.cluster.connection.api_connection import Person, whoami
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.connection.whoami import Person, whoami
-from kubectl_kres.cluster.kubeconfig import files, yaml_tree
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig import files
+from kubectl_kres.cluster.kubeconfig import files as yaml_tree
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.errors import ConfigError, KresError, TimedOut, Unauthenticated
 
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"

@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.main import entry
 from kubectl_kres.cluster.auth.credentials import Credentials
 from kubectl_kres.cluster.auth.exec_plugin import Issued
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
 from kubectl_kres.cluster.kubeconfig.types import AuthProvider, ClusterEntry, Exec, ExecVariable, UserEntry
 from kubectl_kres.cluster.transport.proxy import Proxy
 

@@ -12,9 +12,9 @@ from cluster.following import contents, following
 from cluster.living import Cluster, Fast, Fault, living
 
 from kubectl_kres.cluster.watch import event_queue
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import READ, Coverage, Need
 
 PODS, OURS = Need("Pod"), Need("Pod", "a")
 WEB = Need("Pod", "a", "web")

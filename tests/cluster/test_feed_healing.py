@@ -7,7 +7,7 @@ from cluster.living import Cluster, Fault, living
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 PODS, LIMITS = Need("Pod"), Need("LimitRange", "a")
 

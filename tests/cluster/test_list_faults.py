@@ -10,8 +10,7 @@ import pytest
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.errors import KresError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 PODS, TASKS = "/api/v1/pods", "/apis/tekton.dev/v1/tasks"
 NAMES = ("a", "b", "c")

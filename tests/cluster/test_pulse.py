@@ -18,16 +18,13 @@ from cluster.living import Cluster, Fast, Fault, living
 from cluster.loopback import Server
 
 from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.kubeconfig.target import Target
-from kubectl_kres.cluster.transport import backoff
-from kubectl_kres.cluster.watch import pulse
-from kubectl_kres.cluster.watch.clock import Clock
-from kubectl_kres.cluster.watch.feed import Feed
-from kubectl_kres.cluster.watch.feed_state import FeedState
-from kubectl_kres.cluster.watch.pulse import Pulse
+from kubectl_kres.cluster.kubeconfig.current_context import Target
+from kubectl_kres.cluster.transport import deadline as backoff
+from kubectl_kres.cluster.watch import feed as pulse
+from kubectl_kres.cluster.watch.feed import Feed, Pulse
+from kubectl_kres.cluster.watch.feed_state import Clock, FeedState
 from kubectl_kres.errors import TimedOut, Unreachable
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Need, Origin, Store
 
 PODS = Need("Pod")
 

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.kubeconfig.types import ClusterEntry as Entry
-from kubectl_kres.cluster.transport import backoff
+from kubectl_kres.cluster.transport import deadline as backoff
+from kubectl_kres.cluster.transport.body import split
 from kubectl_kres.cluster.transport.deadline import unchunked
-from kubectl_kres.cluster.transport.stream import split
 from kubectl_kres.cluster.watch import events as watch
 from kubectl_kres.errors import ClusterError, Expired, Forbidden, StatusError, TimedOut, Unauthenticated, Unreachable
 from kubectl_kres.model.kinds import BY_KIND

@@ -10,13 +10,13 @@ from typing import Any
 from conformance.compare import Loose, Path, faults
 from conformance.namespace import ACCOUNT
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.state import World
 
 Data = Mapping[str, Any]
 

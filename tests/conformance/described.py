@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from conformance.namespace import Namespace
 
-from kubectl_kres.model import policy
+from kubectl_kres.model import objects as policy
 from kubectl_kres.model.kinds import find
 from kubectl_kres.render.describe.describe_pod import pod_lines
 from kubectl_kres.render.describe.describe_policy import limit_range_lines, namespace_lines, quota_lines

@@ -11,17 +11,15 @@ from conformance.controller import counts_again, wakes
 from conformance.merge import merged
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.requests import request_of, resource_of
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Server
+from kubectl_kres.admission.quota.quota_admission import request_of, resource_of
 from kubectl_kres.admission.quota.usage_drift import status_after
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.objects import LimitRange, Metadata, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 
 Raw = Mapping[str, Any]

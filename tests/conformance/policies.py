@@ -12,14 +12,13 @@ import msgspec
 from conformance.merge import merged
 from conformance.systems import Data
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
-from kubectl_kres.policies.rules.chain import create
+from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, create, world_of
 from kubectl_kres.policies.rules.change import change
 from kubectl_kres.policies.rules.objects import defaulted, pull_policy, template_of
 from kubectl_kres.policies.rules.request import User
-from kubectl_kres.policies.rules.world import PolicyAnswer, PolicyObjects, world_of
 
 COMPARED = (
     "allowed", "code", "reason", "message", "unordered", "causes", "warnings", "object", "audit", "noAnswer",

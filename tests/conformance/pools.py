@@ -11,7 +11,7 @@ import msgspec
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.metrics import lines
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.objects import ResourceQuota
 
 Data = Mapping[str, Any]
 

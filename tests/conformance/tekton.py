@@ -10,15 +10,13 @@ from typing import Any
 import msgspec
 from conformance.systems import Data
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.documents import yaml_text
+from kubectl_kres.model.objects import LimitRange, decoded
 from kubectl_kres.model.pod import Container, Pod
-from kubectl_kres.model.policy import LimitRange
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.provenance.journal import Source
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base import config
 from kubectl_kres.tekton.rules.base.convert import to_v1
@@ -29,7 +27,7 @@ from kubectl_kres.tekton.rules.controller.resolve import Lookups, task_of, witho
 from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, world_of
 from kubectl_kres.tekton.rules.pipeline import pipeline_tasks
 from kubectl_kres.tekton.rules.validation import webhook
-from kubectl_kres.tekton.rules.validation.go_types import without_nulls
+from kubectl_kres.tekton.rules.validation.decoder import without_nulls
 
 COMPARED = ("pod", "error", "orders")
 

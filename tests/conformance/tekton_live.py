@@ -12,23 +12,20 @@ from conformance import tekton
 from conformance.namespace import Namespace
 from conformance.systems import Data
 
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import admit
-from kubectl_kres.model import policy
+from kubectl_kres.model import objects as policy
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.convert import to_v1
 from kubectl_kres.tekton.rules.base.result import Gap
 from kubectl_kres.tekton.rules.controller import taskrun
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld
-from kubectl_kres.tekton.rules.pipeline.affinity_assistant import Assistant
-from kubectl_kres.tekton.rules.pipeline.pipeline_run import one_task, pipeline_run, progress
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import STARTED, Assistant, one_task, pipeline_run, progress
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned
-from kubectl_kres.tekton.rules.pipeline.refused_runs import STARTED
 
 COMPARED = ("pod", "condition", "started", "taskRuns", "pipelineRun", "statefulSets", "quotas", "rejected")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import Store
 
@@ -10,4 +10,4 @@ from kubectl_kres.store.store import Store
 @pytest.fixture(scope="module")
 def store() -> Store:
     """The bundled demo."""
-    return read(str(demo.path()))
+    return read(str(demo.demo_path()))

@@ -12,18 +12,18 @@ import pytest
 import yaml
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod.aggregate import of_pod
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND, DEVICES
-from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.rules.base import config
 
@@ -33,7 +33,7 @@ SOURCE = Path(__file__).parents[2] / "scripts" / "demo"
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return demo.path().read_text()
+    return demo.demo_path().read_text()
 
 
 def pods(store: Store, namespace: str | None = None, app: str = "") -> list[Pod]:

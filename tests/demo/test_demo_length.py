@@ -8,8 +8,8 @@ import pytest
 
 from kubectl_kres.cli.main import entry
 from kubectl_kres.model.kinds import KINDS
-from kubectl_kres.reports.common.kind_answers import is_explained
-from kubectl_kres.snapshot import demo
+from kubectl_kres.reports.common.system import is_explained
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot.read import read
 
 #: Lines at most.
@@ -18,7 +18,7 @@ LENGTH = 25
 
 def asked() -> Iterator[tuple[str, str, str]]:
     """Yield kind, namespace and name of every object."""
-    store = read(str(demo.path()))
+    store = read(str(demo.demo_path()))
     for kind in filter(is_explained, KINDS):
         for item in store.all(kind.kind):
             yield kind.kind, item.metadata.namespace, item.metadata.name

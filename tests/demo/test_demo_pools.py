@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import settle
 from kubectl_kres.capsule.replay.world import world_of
 from kubectl_kres.capsule.reports.common.claim_state import standing
 from kubectl_kres.quantity import parse

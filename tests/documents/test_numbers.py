@@ -4,8 +4,9 @@ import base64
 
 import pytest
 
-from kubectl_kres.documents import number, scalar
-from kubectl_kres.documents.number import Number
+from kubectl_kres.documents import scalar
+from kubectl_kres.documents import scalar as number
+from kubectl_kres.documents.scalar import Number
 
 YAML = {
     "1": 1,

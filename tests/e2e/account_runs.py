@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 from controlplane import ControlPlane
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import READ, Need, Store
 
 Raw = dict[str, Any]
 CLASS, EXTENDED = "accel.example.org", "example.org/accel"

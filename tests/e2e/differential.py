@@ -17,17 +17,16 @@ from e2e.asking import Asking, Data, Reply, answer
 from e2e.generate import CLASSES, GLOBAL_DEFAULT, Setting
 from e2e.resizes import NODES, Resize, put
 
+from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import SIDES, Draft
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.limitrange import limitrange_object
+from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.kinds import describe
+from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.provenance.journal import Assume, Entry
 
 COMPARED = ("allowed", "code", "reason", "message", "causes", "warnings", "object")

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from controlplane import ControlPlane
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.fit import Fit, fit
 

@@ -20,7 +20,7 @@ from e2e.changing import CLASSES, PATHS, STORAGE, Space, Watching, classes, look
 from e2e.plugin import Kres
 from e2e.seed import COUNTS, SEED
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.cluster import Placed, carried_out
@@ -28,7 +28,7 @@ from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.live import lean
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.state import World
 from kubectl_kres.store.store import Origin, Store
 
 pytestmark = pytest.mark.e2e

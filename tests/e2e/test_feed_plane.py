@@ -21,12 +21,11 @@ from e2e.conftest import watched
 from e2e.plugin import environment
 
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.read import fill_store
-from kubectl_kres.cluster.watch.clock import Clock
+from kubectl_kres.cluster.watch.feed_state import Clock
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 pytestmark = pytest.mark.e2e
 

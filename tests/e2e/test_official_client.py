@@ -7,8 +7,7 @@ import pytest
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Need, Origin, Store
 
 pytestmark = pytest.mark.e2e
 

@@ -12,9 +12,9 @@ from controlplane import ControlPlane
 from e2e.asking import Asking
 from e2e.seed import SEED
 
-from kubectl_kres.admission.limitrange.limitrange_object import parse
+from kubectl_kres.admission.limitrange import parse
 from kubectl_kres.admission.request.new_pod import orders
-from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.objects import LimitRange
 
 pytestmark = pytest.mark.e2e
 

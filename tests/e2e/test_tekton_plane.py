@@ -17,7 +17,7 @@ from e2e.differential import Results, Run
 from e2e.generate import Setting
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import V1

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from tui.driving import LARGE, strike, text, typed, until
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.terminal.tui_live import live
+from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres as App
 from kubectl_kres.tui.commands import start
 

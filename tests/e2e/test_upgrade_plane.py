@@ -21,15 +21,13 @@ from e2e.asking import Asking, answer
 from e2e.seed import COUNTS, SEED
 from e2e.upgrades import World, worlds
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, changes_in
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 pytestmark = pytest.mark.e2e
 

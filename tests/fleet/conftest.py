@@ -14,7 +14,7 @@ import pytest
 from cli.running import Result
 
 from kubectl_kres.cli.main import entry
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 Fleet = Callable[..., Result]
 
@@ -50,7 +50,7 @@ def snapshots(tmp_path: Path) -> Callable[..., Path]:
         for name in names:
             path = folder / f"{name}.kres"
             path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(demo.path(), path)
+            shutil.copyfile(demo.demo_path(), path)
         return folder
 
     return make

@@ -7,10 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
-from kubectl_kres.cli.fleet.answer import answer
+from kubectl_kres.cli.fleet import answer
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.task import FleetTask
-from kubectl_kres.fleet.worker import serve
+from kubectl_kres.fleet.task import FleetTask, serve
 
 
 def _answer(task: FleetTask) -> ClusterStatus:

@@ -20,7 +20,7 @@ from kubectl_kres import __version__
 from kubectl_kres.fleet.line import encode
 from kubectl_kres.fleet.status import ClusterStatus
 from kubectl_kres.fleet.task import FleetTask, status_of
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 TESTS = Path(__file__).parents[1]
 LONG = 600.0
@@ -66,7 +66,7 @@ def dask(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
 def task(name: str, seconds: float = LONG, **more: str) -> FleetTask:
     return FleetTask(
-        name, "quota", name, {"snapshot": str(demo.path()), "all_namespaces": True}, seconds=seconds, **more
+        name, "quota", name, {"snapshot": str(demo.demo_path()), "all_namespaces": True}, seconds=seconds, **more
     )
 
 
@@ -117,7 +117,7 @@ def test_the_command_says_what_single_runs_say(
     dask: Callable[..., str], kres: Fleet, snapshots: Callable[..., Path], tmp_path: Path
 ):
     snapshots("a", "b", "c")
-    (tmp_path / "snapshots/cut.kres").write_bytes(demo.path().read_bytes()[:500])
+    (tmp_path / "snapshots/cut.kres").write_bytes(demo.demo_path().read_bytes()[:500])
     words = "fleet claims --snapshots snapshots -o json"
     local = documented(kres(f"{words} --out local"))
     result = subprocess.run(

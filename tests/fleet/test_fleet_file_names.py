@@ -14,7 +14,7 @@ from kubectl_kres.fleet.line import encode
 from kubectl_kres.fleet.status import ClusterStatus
 from kubectl_kres.fleet.supervisor import supervised
 from kubectl_kres.fleet.task import FleetTask, status_of, task_of
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such names")
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     result = tmp_path / "t"
     result.mkdir()
     for name in NAMES:
-        shutil.copyfile(demo.path(), os.fsencode(result) + b"/" + name + b".kres")
+        shutil.copyfile(demo.demo_path(), os.fsencode(result) + b"/" + name + b".kres")
     return result
 
 

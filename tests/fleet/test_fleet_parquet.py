@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from fleet.conftest import Fleet, rows
 
-from kubectl_kres.cli.fleet.reports import REPORTS, summary_of
+from kubectl_kres.cli.fleet import REPORTS, summary_of
 from kubectl_kres.fleet.rows import int64, written
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 

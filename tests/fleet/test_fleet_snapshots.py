@@ -11,7 +11,7 @@ import pytest
 from fleet.conftest import Fleet, documented, rows
 
 from kubectl_kres.cli.commands import fleet as command
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 #: Flags of a single run that asks the same.
 SINGLE = {
@@ -72,7 +72,7 @@ def test_rows_are_those_of_single_runs(report: str, kres: Fleet, snapshots: Call
     snapshots("eu-1", "eu-2", "us-1")
     result = kres(f"fleet {report} --snapshots snapshots --out out -o json")
     assert result.code == 0, result.err
-    single = json.loads(kres(f"{SINGLE[report]} --snapshot {demo.path()} -o json").out)["items"]
+    single = json.loads(kres(f"{SINGLE[report]} --snapshot {demo.demo_path()} -o json").out)["items"]
     expected = [row for item in single for row in globals()[report](item)]
     assert expected
     for name in ("eu-1", "eu-2", "us-1"):
@@ -94,7 +94,7 @@ def test_the_sums_are_those_of_the_rows(kres: Fleet, snapshots: Callable[..., Pa
 
 def _spoil(folder: Path) -> None:
     """Beside good snapshots those that are none."""
-    whole = demo.path().read_bytes()
+    whole = demo.demo_path().read_bytes()
     (folder / "cut.kres").write_bytes(whole[: len(whole) // 2])
     (folder / "empty.kres").write_bytes(b"")
     (folder / "newer.kres").write_bytes(b'{"kres":"snapshot","format":99,"version":"9.0.0"}\n')
@@ -154,7 +154,7 @@ def test_resume_asks_again_for_what_has_changed_or_failed(kres: Fleet, snapshots
     folder = snapshots("same", "changed", "torn")
     kres("fleet quota --snapshots snapshots --out out")
     kept = tmp_path / "out/quota"
-    (folder / "changed.kres").write_bytes(demo.path().read_bytes()[:100])
+    (folder / "changed.kres").write_bytes(demo.demo_path().read_bytes()[:100])
     (kept / "torn.status.json").write_text('{"made_by":')
     same = (kept / "same.jsonl.gz").stat().st_mtime_ns
     torn = (kept / "torn.jsonl.gz").stat().st_mtime_ns

@@ -16,7 +16,7 @@ from kubectl_kres.cli.commands import fleet as command
 from kubectl_kres.fleet.status import ClusterStatus
 from kubectl_kres.fleet.supervisor import supervised
 from kubectl_kres.fleet.task import FleetTask
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 
@@ -27,7 +27,7 @@ LONG = 600.0
 
 def task(name: str, seconds: float = LONG, **more: str) -> FleetTask:
     return FleetTask(
-        name, "quota", name, {"snapshot": str(demo.path()), "all_namespaces": True}, seconds=seconds, **more
+        name, "quota", name, {"snapshot": str(demo.demo_path()), "all_namespaces": True}, seconds=seconds, **more
     )
 
 

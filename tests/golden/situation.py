@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.manifests.read import read
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 FOLDER = Path(__file__).parent / "situations"
 SITUATIONS = sorted(path.stem for path in FOLDER.glob("*.yaml"))

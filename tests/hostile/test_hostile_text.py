@@ -18,10 +18,10 @@ from kubectl_kres.render.pod import explain as explain_text
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict import listed
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 HOSTILE = {
     "escape": "\x1b[2J\x1b[31mred\x1b[0m\x1b]0;title\x07",

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import files
+from kubectl_kres.manifests import read as files
 from kubectl_kres.manifests.read import read
 
 POD = "kind: Pod\nmetadata: {name: %s}\n"

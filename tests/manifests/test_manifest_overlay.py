@@ -8,8 +8,9 @@ from kubectl_kres.errors import InputError, InputErrors
 from kubectl_kres.manifests.overlay import holds_template, overlay
 from kubectl_kres.manifests.read import read
 from kubectl_kres.manifests.typed import kind_of, typed
-from kubectl_kres.model import kinds, policy
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model import kinds
+from kubectl_kres.model import objects as policy
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.store import Origin, Store
 
 

@@ -11,7 +11,7 @@ import pytest
 from kubectl_kres.admission.decoding.unknown_fields import table
 from kubectl_kres.model.kinds import DEVICES, KINDS, Kind
 from kubectl_kres.tekton.model import GROUP as TEKTON
-from kubectl_kres.tekton.rules.validation import go_types
+from kubectl_kres.tekton.rules.validation import decoder as go_types
 
 #: Fields with a decoder of their own, which the table does not type: what the server writes there.
 WRITTEN: Mapping[str, tuple[Any, ...]] = {

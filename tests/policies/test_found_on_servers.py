@@ -7,17 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.requests import request_of
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.quota.quota_admission import request_of
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.admission.request.new_pod import admit, policies_of
+from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.policies.rules.chain import create
+from kubectl_kres.policies.rules.chain import PolicyAnswer, create, world_of
 from kubectl_kres.policies.rules.change import change
 from kubectl_kres.policies.rules.creation import errors_of
 from kubectl_kres.policies.rules.request import User
-from kubectl_kres.policies.rules.world import PolicyAnswer, world_of
 
 API = "admissionregistration.k8s.io/v1"
 NOTHING = policies_of((), ())

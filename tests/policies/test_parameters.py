@@ -7,16 +7,15 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.documents.number import Number
+from kubectl_kres.documents.scalar import Number
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
 from kubectl_kres.model.admitting import Parameter, parameter_of
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.policies.cel.base.errors import NotComputed
-from kubectl_kres.policies.rules.parameters import finder
-from kubectl_kres.store.coverage import READ, Coverage
+from kubectl_kres.policies.cel.base.values import NotComputed
+from kubectl_kres.policies.rules.policy import finder
 from kubectl_kres.store.parameters import kind_need, parameter_need, parameters
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Coverage, Origin, Store
 
 CEILING = ("rules.example.com/v1", "Ceiling")
 NAMED = {"name": "a"}

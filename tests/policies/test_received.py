@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.policies.rules.chain import create
-from kubectl_kres.policies.rules.received import received
-from kubectl_kres.policies.rules.world import PolicyObjects
+from kubectl_kres.policies.rules.chain import PolicyObjects, create
+from kubectl_kres.policies.rules.resources import received
 
 NONE = policies_of((), (), (), ())
 

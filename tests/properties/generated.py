@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
+from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.quantity import parse
 
 Raw = dict[str, Any]

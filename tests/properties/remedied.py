@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath
-from kubectl_kres.reports.common.remedy import Edit
+from kubectl_kres.reports.common.parts import Edit
 
 Raw = dict[str, Any]
 

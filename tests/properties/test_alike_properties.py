@@ -14,13 +14,12 @@ from reports.stored import made, subject
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands.explain import ExplainPage
-from kubectl_kres.cli.output.alike import Alike
-from kubectl_kres.cli.run.run_loop import AnswerTurn
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.output.documents import Alike
+from kubectl_kres.cli.run.run_loop import AnswerTurn, Tally
 from kubectl_kres.cli.select.workloads import Found
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.common.system import Likeness
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain

@@ -11,11 +11,11 @@ from msgspec import structs
 from reports.stored import store_of, subject
 
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import Store
 
@@ -50,7 +50,7 @@ def test_a_list_and_the_object_agree():
 
 
 def test_they_agree_about_everything_in_the_demo():
-    store = read(str(demo.path()))
+    store = read(str(demo.demo_path()))
     lines, differ, seen = Outlines(store, Ask()), [], 0
     for kind in (*WORKLOADS, "Pod", "TaskRun"):
         for one in store.all(kind):

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from properties.generated import FEW, pod, pods, policies
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.quota.usage import stored_pod_usage
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.manifest_edits import FieldEdit
+from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, reach
 from kubectl_kres.reports.qos.qos_sums import Adding
 

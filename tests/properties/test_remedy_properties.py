@@ -11,14 +11,14 @@ from properties.generated import FEW, pods, quota_lists, range_lists
 from properties.remedied import applied
 from reports.stored import made, store_of, subject
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.request.new_pod import admit, policies_of, quota_request
+from kubectl_kres.model.objects import LimitRange, ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.parts import RaiseQuota, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.shape import units
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from properties.generated import FEW
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.common.replicas import newest_set_name
-from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 

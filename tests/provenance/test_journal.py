@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Journal, Set, Source, Term, by_path, replay
 
 AT = Source("LimitRange", "lr", "ns", "spec.limits[0].max[cpu]")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
+from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota
 from kubectl_kres.render.describe.describe_pod import pod_lines
 from kubectl_kres.render.describe.describe_policy import (
     annotation_rows,
@@ -17,7 +17,7 @@ from kubectl_kres.render.describe.describe_policy import (
     namespace_lines,
     quota_lines,
 )
-from kubectl_kres.render.text.columns import columns
+from kubectl_kres.render.text.line import columns
 from kubectl_kres.reports.quota.describe import limit_range_block, namespace_block, quota_block
 
 RECORDED = json.loads(Path(__file__).with_name("described.json").read_text())

@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolReport, PoolUse, Queued
-from kubectl_kres.capsule.reports.unblock.option import UnblockOption
-from kubectl_kres.capsule.text.queue_picture import of_pool, queue_lines
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.pictures.bounds import bounds_lines
-from kubectl_kres.render.pictures.holders import Room, holders_lines, of_quota, ranked
-from kubectl_kres.render.pictures.scale import Pair, scale_lines
-from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
+from kubectl_kres.capsule.text.pools import of_pool, queue_lines
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.pictures.bounds import Pair, bounds_lines, scale_lines
+from kubectl_kres.render.pictures.holders import LETTERS, Room, Stack, holders_lines, of_quota, ranked, stacked
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, Explanation, ResourceValue, Verdict
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use

@@ -9,8 +9,8 @@ from golden.situation import SITUATIONS, load
 from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.pod.diff import lines
-from kubectl_kres.render.text.yaml_lines import yaml_lines
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.render.text.data import yaml_lines
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.difference import Difference, diff
 
 HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")

@@ -10,16 +10,15 @@ from golden.situation import SITUATIONS, load
 from reports.outlined import outline_of
 from reports.stored import made, store_of, subject, template
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod.explain import counts, lines
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict.listed import PrintedTable, row_of
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Explanation
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 
 def found(name: str) -> Explanation:

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.render.text.yaml_lines import scalar, yaml_lines
+from kubectl_kres.render.text.data import scalar, yaml_lines
 
 #: Controls are replaced when a line is drawn; YAML has no way to write them but escapes.
 printed = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="\ufeff\ufffe\uffff"))

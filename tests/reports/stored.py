@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 Raw = Mapping[str, Any]
 

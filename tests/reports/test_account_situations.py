@@ -10,22 +10,19 @@ import pytest
 import yaml
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.reports.account.account import steps_of
 from kubectl_kres.reports.check.conflicts import meant_name
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.reports.quota.quota_report import quota_reports
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import READ, Need, Store
 
 Raw = dict[str, Any]
 ASK = Ask(Server(version=(1, 36)))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.offline import open_held
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.changes.altered import Altered, altered
 from kubectl_kres.reports.changes.compare import compared, report
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.followed import namespace_needs, pool_needs
 from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, at_rest, carried_out
 from kubectl_kres.store.store import Store

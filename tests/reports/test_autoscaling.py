@@ -8,8 +8,7 @@ import pytest
 from reports.stored import box, made, store_of, subject, template
 
 from kubectl_kres.policies.reports import DECIDING
-from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Autoscaled, Shortfall
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import MOST, needs
 

@@ -14,8 +14,7 @@ from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_pool
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_claim, explain_pool
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.text import claim as render_claim
 from kubectl_kres.capsule.text import claim_or_pool as render_pooled

@@ -9,7 +9,7 @@ from capsule.samples import claim, namespace, pool, world
 
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
-from kubectl_kres.capsule.reports.simulate.prediction import undecided
+from kubectl_kres.capsule.reports.simulate import undecided
 
 CPU = "requests.cpu"
 

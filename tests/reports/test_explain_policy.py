@@ -10,12 +10,12 @@ from reports.stored import advised
 
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 
 def limits(name, *items, **metadata):

@@ -6,14 +6,12 @@ import pytest
 
 from kubectl_kres.capsule.model import Tenant, TenantQuotas, TenantSpec, TenantStatus
 from kubectl_kres.capsule.reports.explain.explain_tenant import explain_tenant, tenant_needs
-from kubectl_kres.capsule.text.tenant import tenant_lines, tenant_summary
+from kubectl_kres.capsule.text.claim_or_pool import tenant_lines, tenant_summary
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model import kinds
-from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.store.store import Coverage, Need, Origin, Store
 
 OIL = Subject(ObjectRef("Tenant", "oil"), kinds.BY_KIND["Tenant"])
 

@@ -7,16 +7,14 @@ from golden.situation import filled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota, decoded
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
-from kubectl_kres.model.policy import LimitRange, ResourceQuota
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.common.replicas import scaled
-from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.quota.fit import Fit, fit
 
 SHOP = {"namespace": "shop"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reports.stored import limits, made, store_of, subject
 
 from kubectl_kres.render.quota.policy import lines
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
 SPACE = made("Namespace", "ns")

@@ -23,17 +23,16 @@ from reports.test_unblock_options import (
 
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.capsule.reports.claim.new_claim import growth, prospect
+from kubectl_kres.capsule.reports.claim.sizing import growth, prospect
 from kubectl_kres.capsule.reports.common import pool_run
 from kubectl_kres.capsule.reports.common.amount_lists import shown
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.unblock.actions import asking
-from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, asking
 from kubectl_kres.capsule.reports.unblock.options import ways
 from kubectl_kres.capsule.rules import allocation
 from kubectl_kres.quantity import parse
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 
 @settings(max_examples=80, deadline=None)

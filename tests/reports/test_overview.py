@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 from reports.stored import box, limits, made, store_of, template
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import area_bar, area_said, lines, problem_said
-from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem
-from kubectl_kres.reports.overview.overview import Overview, overview, overview_needs
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem, overview, overview_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Coverage, Need, Store
 
 NOW = "2026-11-20T03:10:00Z"
 ASK = Ask(Server(), now=NOW)

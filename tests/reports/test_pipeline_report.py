@@ -11,11 +11,11 @@ from reports.stored import advised, made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.render.verdict.listed import PrintedTable
-from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.store.store import Coverage, Need
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
-from kubectl_kres.tekton.reports.pipeline_needs import pipeline_needs
 from kubectl_kres.tekton.text import pipeline as render
 
 ASK = Ask(now="2026-11-20T03:10:00Z")

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from reports.stored import advised, event, limits, made, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Explanation
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota.fit import fit
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
 CLAIMS = Need("PersistentVolumeClaim", "ns", required=False)

@@ -6,16 +6,16 @@ import pytest
 from msgspec import structs
 from reports.stored import box, made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.admitting import parameter_of
 from kubectl_kres.policies.reports import DECIDING, _decides
 from kubectl_kres.policies.reports.effects import policy_effects
 from kubectl_kres.policies.reports.judged import policed
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 ASK = Ask(Server())
 PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}

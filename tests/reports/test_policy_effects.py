@@ -7,7 +7,7 @@ from reports.stored import box, made, store_of
 from reports.test_policing import ASK, cluster_wide, mutating, policy, validating
 
 from kubectl_kres.policies.reports.effects import policy_effects
-from kubectl_kres.policies.text.effects import effect_lines
+from kubectl_kres.policies.text import effect_lines
 
 LIMITS = "object.spec.containers.all(c, has(c.resources.limits))"
 SETS = '[JSONPatch{op: "add", path: "/spec/containers/0/resources/limits", value: {"cpu": "750m"}}]'

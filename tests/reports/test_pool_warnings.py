@@ -10,7 +10,7 @@ from kubectl_kres.capsule.model import PoolClaim
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.replay.world import PoolWorld, with_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.pool.pool_warnings import warnings_of
+from kubectl_kres.capsule.reports.pool.pools import warnings_of
 
 DOTTED, LONG = "my.pool", "g" * 64
 

@@ -8,13 +8,13 @@ import pytest
 from reports.stored import box, store_of, subject
 from reports.test_policing import deployment, mutating, pod, replica_set, validating
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, quality
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.store import Store
 
@@ -107,7 +107,7 @@ def test_what_live_pods_were_given_is_read_unless_it_is_left_out() -> None:
 
 @pytest.mark.parametrize("ask", [ASK, PLAIN], ids=["seen", "no seen"])
 def test_all_objects_of_the_demo(ask: Ask) -> None:
-    store = snapshots.read(str(demo.path()))
+    store = snapshots.read(str(demo.demo_path()))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
         for kind in ("Pod", *WORKLOADS)

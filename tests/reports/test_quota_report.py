@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec, decoded
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.scope_words import scope_words
-from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.quota.counted import owner_needs
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.reports.quota.usage_tree import owner_needs
+from kubectl_kres.store.store import Coverage, Need
 
 NOW = "2026-11-20T03:10:00Z"
 

@@ -10,15 +10,13 @@ from conformance.cases import cases
 from conformance.tekton_live import CLASSES
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.render.pod import diff as render_diff
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.pod import qos as render_qos
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_report import quality

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.remedy import Admits
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Explanation
+from kubectl_kres.reports.common.parts import Admits
 from kubectl_kres.reports.explain.explain import explain
 
 Raw = dict[str, Any]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.remedies.catalogue import BY_HAND, REFUSE_NOTHING
-from kubectl_kres.reports.remedies.pod_remedy import REMEDIES
+from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING, REMEDIES
 from kubectl_kres.reports.remedies.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.remedies.shape import OF_VALUES
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from reports.stored import box, event, made, store_of, subject, template
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.remedy import Admits
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.parts import Admits
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import Draft, draft_pod
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.kubelet.cgroup_files import Machine
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.kubelet import Machine
+from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import default_pod
-from kubectl_kres.admission.pod.qos import class_of
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.reports.qos.cgroups import Cgroups, Seen, Shared, machine_of, tree_of
+from kubectl_kres.reports.qos.qos_report import Cgroups, Seen, Shared, machine_of, tree_of
 
 
 def of(*containers: Any, version: int = 2, **spec: Any) -> Cgroups:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.common import effective_policies as known
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain import difference as reports
 from kubectl_kres.reports.explain.difference import Differences, diff
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reports.stored import made, store_of
 
-from kubectl_kres.reports.namespace.effective_limits import merged
+from kubectl_kres.reports.namespace.explain_policy import merged
 
 
 def limits(name, **item):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, store_of, subject, template
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 HARD = {"pods": "0"}
 

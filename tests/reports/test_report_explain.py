@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from reports.stored import advised, event, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from kubectl_kres.model.meta import ManagedFields
+from kubectl_kres.model.objects import ManagedFields
 from kubectl_kres.reports.common.last_editor import last_edit
 
 

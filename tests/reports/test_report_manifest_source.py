@@ -9,7 +9,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.reports.pod.manifest_source import LAST_APPLIED, annotation_sets, start_of
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 ONE = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
 TWO = {"name": "app", "resources": {"requests": {"cpu": "2"}}}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.reports.changes.migration import migration, tenant_of, verification

@@ -9,7 +9,7 @@ from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.reports.pod import needs as reading
 from kubectl_kres.reports.pod.needs import MOST, selector_text
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 SELECTOR = {"selector": {"matchLabels": {"app": "web"}}}
 CLASSES = {"priorityClassName": "high", "runtimeClassName": "kata"}

@@ -6,7 +6,7 @@ import pytest
 from reports.stored import advised, made, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.remedies.words import NOTHING

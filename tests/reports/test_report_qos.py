@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from reports.stored import box, made, store_of, subject
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.reports.common.manifest_edits import FieldEdit
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, Score, quality
 
 BOTH = {"cpu": "1", "memory": "1Gi"}

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from reports.stored import advised, box, made, store_of, subject
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.remedies.words import NOTHING
-from kubectl_kres.reports.resize.resize_report import Resize, Sum, resize
+from kubectl_kres.reports.resize import Resize, Sum, resize
 
 GATES = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"]
 NODE = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi"}}}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reports.outlined import outline_of, shown
 from reports.stored import limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.store.store import Store

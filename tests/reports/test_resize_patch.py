@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.reports.resize.resize_patch import patched
+from kubectl_kres.reports.resize import patched
 
 STORED = {
     "metadata": {"name": "p", "namespace": "ns", "labels": {"a": "b"}},

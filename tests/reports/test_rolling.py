@@ -8,7 +8,7 @@ import pytest
 from reports.stored import limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.quota.fit import lines
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.fit import Fit, fit
 

@@ -8,21 +8,19 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.render.scheduling.nodes import report_lines
-from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.scheduling.node_info import gather_pods
-from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Coverage, Need, Origin, Store
 
 STATED = "0/3 nodes are available: 1 Insufficient memory."
 WAITING = {

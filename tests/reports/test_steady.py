@@ -7,8 +7,7 @@ from msgspec import structs
 
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, LastEdit
-from kubectl_kres.reports.common.record import Record, steady
-from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
+from kubectl_kres.reports.common.parts import Record, TektonPart, Waiting, steady
 
 SET = Source("ReplicaSet", "web-7", "shop")
 FACT = Fact("FailedCreate", 'Error creating: pods "web-7-a" is forbidden: no room', SET, "2026-11-21T10:00:00Z", 2)

@@ -11,18 +11,17 @@ from reports.stored import advised, made, owned_by, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetConfig, SetValue
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Explanation
+from kubectl_kres.reports.common.parts import Admits, CreateObject, SetConfig, SetValue
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_report import QosAnswers, quality
 from kubectl_kres.reports.quota.denied import denied
 from kubectl_kres.reports.quota.fit import fit
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 
 ASK = Ask(now="2026-11-20T03:10:00Z")
 BUILD = task("build", step("a", {"cpu": "200m"}), step("b"))

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from reports.stored import Raw, box, made, owned_by, store_of
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.capsule.reports.explain.tenant_users import TenantUsers, tenant_users, users_needs
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.capsule.reports.explain.explain_tenant import TenantUsers, tenant_users, users_needs
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.store.store import Coverage, Need, Store
 
 OIL = Subject(ObjectRef("Tenant", "oil"), BY_KIND["Tenant"])
 

@@ -6,11 +6,8 @@ from typing import Any
 
 from reports.stored import event, made, owned_by, store_of
 
-from kubectl_kres.reports.timeline.entry import TimelineEntry
-from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
-from kubectl_kres.reports.timeline.trouble import PodNews
-from kubectl_kres.store.coverage import Coverage
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
+from kubectl_kres.store.store import Coverage, Store
 
 REFUSED = 'Error creating: pods "web-1-x" is forbidden: exceeded quota: team'
 AGAIN = '(combined from similar events): Error creating: pods "web-1-y" is forbidden: exceeded quota: team'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import box, limits, made, store_of, subject, template
 
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 
 HARD = {"requests.cpu": "8", "limits.cpu": "16", "requests.memory": "8Gi"}

@@ -13,16 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, WorldEvent, replay, replay_all
-from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.reconcile import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, world_of
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.reports.unblock.options import ways
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.reports.common.system_parts import Deed
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.reports.common.parts import Deed
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 NAMES = ("requests.cpu", "requests.memory", "pods")
 SPACES = ("a", "b")

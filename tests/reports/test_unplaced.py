@@ -6,13 +6,13 @@ import pytest
 from reports.stored import advised, limits, made, store_of, subject, template
 
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.remedies.words import NOTHING
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 POD = {**made("Pod", "a", spec={"containers": [{"name": "a", "image": "i"}]}), "apiVersion": "v1"}
 PLACE = made("Namespace", "ns")

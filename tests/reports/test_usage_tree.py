@@ -8,18 +8,17 @@ from reports.test_quota_report import NOW, pod, quota
 from tui.driving import ML
 
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.pool.pool_tree import pool_tree
+from kubectl_kres.capsule.reports.pool.pool_report import pool_tree
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import read_yaml
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.quota_report import VALUE, quota_reports
 from kubectl_kres.reports.quota.usage_tree import UsageNode
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 HARD = {"pods": "9", "requests.memory": "9Gi", "limits.memory": "9Gi"}
 

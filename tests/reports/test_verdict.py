@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, store_of, subject, template
 
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 
 FULL = {"pods": "1"}

@@ -11,8 +11,7 @@ from msgspec import structs
 from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import Explanation, Unseen
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Explanation, Unseen
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, Needed, is_negative, word_of, worded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reports.stored import event, made, owned_by, store_of, subject, template
 
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.events import refused_since
 

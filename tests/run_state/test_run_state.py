@@ -9,7 +9,7 @@ import pytest
 from run_state.waiting import SITUATIONS
 
 import kubectl_kres.api as kres
-from kubectl_kres.render.pod import brief
+from kubectl_kres.render.pod import explain as brief
 from kubectl_kres.render.verdict.brief import lines
 from kubectl_kres.reports.common.explanation import Explanation, is_held_up
 

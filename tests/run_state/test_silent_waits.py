@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.pod import brief
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.pod import explain as brief
 from kubectl_kres.render.verdict.brief import lines
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.snapshot.read import read
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 NOW = "2026-01-01T01:00:00Z"
 UNSCHEDULABLE = {

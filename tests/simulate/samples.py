@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Settle, Step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.state import World
 
 Raw = dict[str, Any]
 

@@ -12,7 +12,7 @@ from conformance import capsule
 from conformance.compare import faults
 from conformance.pools import PARTS, flat, state
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Settle, Step
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Origin, Store

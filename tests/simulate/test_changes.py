@@ -7,16 +7,16 @@ from itertools import pairwise
 import pytest
 from simulate.samples import limit_range, play, pods, quota, workload
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle
-from kubectl_kres.simulate.controllers.deployment import fenceposts
+from kubectl_kres.simulate.controllers import fenceposts
 from kubectl_kres.simulate.explore import MOST_STATES
 from kubectl_kres.simulate.live import state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.state import World
 from kubectl_kres.store.store import Origin, Store
 
 GIVEN = (

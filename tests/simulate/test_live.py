@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.changes.followed import FIRST
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
 from kubectl_kres.simulate.live import lean
-from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 
 MODES = {"accessModes": ["ReadWriteMany"]}
@@ -94,7 +94,7 @@ TEMPLATES = {"CronJob": ("jobTemplate", "spec", "template")}
 
 def test_everything_that_was_read_can_be_patched():
     """What is not kept of an object is no fault of a patch that has nothing to do with it."""
-    store = snapshots.read(str(demo.path()))
+    store = snapshots.read(str(demo.demo_path()))
     mark: dict[str, Any] = {"metadata": {"annotations": {"a": "b"}}}
     told = []
     for kind in FIRST:
@@ -118,7 +118,7 @@ def test_everything_that_was_read_can_be_patched():
 
 def test_what_a_patch_itself_gets_wrong_is_told_alone():
     """The schedule of a CronJob is not kept, and not missed; what is set is."""
-    store = snapshots.read(str(demo.path()))
+    store = snapshots.read(str(demo.demo_path()))
     box = [{"name": "report", "resources": {"requests": {"cpu": "-1"}}}]
     template = {"spec": {"containers": box}}
     [job] = [item for item in store.all("CronJob", "batch") if item.metadata.name == "nightly-report"]

@@ -9,7 +9,7 @@ from simulate.samples import play, quota, workload
 
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
 from kubectl_kres.simulate.ends import WorkloadEnd
-from kubectl_kres.simulate.next.next_pod import Next, next_pods
+from kubectl_kres.simulate.next import Next, next_pods
 
 
 def sized(kind: str, name: str, cpu: str) -> Step:

@@ -10,17 +10,16 @@ from e2e.changing import quota as any_quota
 from e2e.changing import workload as any_workload
 from simulate.samples import limit_range, play, quota, workload
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.reports.changes import compare
 from kubectl_kres.reports.changes.compare import compared
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.cluster import Side
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.next.next_rollout import StalledRollout, stalled_rollouts
+from kubectl_kres.simulate.next import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.state import DeploymentState, StatefulSetState, pods_of
-from kubectl_kres.simulate.world import Key, World
+from kubectl_kres.simulate.state import DeploymentState, Key, StatefulSetState, World, pods_of
 
 RESTART = {"spec": {"template": {"metadata": {"annotations": {"restarted": "now"}}}}}
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Apply, Delete, ScaleStep, Settle, Step
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.state import World
 
 QUOTA = {
     "apiVersion": "v1",

@@ -12,17 +12,15 @@ import msgspec
 import pytest
 from properties.remedied import applied
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.reports.common.remedy import CreateObject, Remedy
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.parts import CreateObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 Raw = dict[str, Any]
 RECORDED = Path(__file__).parents[1] / "vectors" / "admission"

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from kubectl_kres.quantity import parse
-from kubectl_kres.simulate.controllers.deployment import fenceposts
-from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
+from kubectl_kres.simulate.controllers import fenceposts
+from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests, stateful_set_rests
 from kubectl_kres.simulate.state import Cost, DeploymentState, Replica, ReplicaSetState, StatefulSetState
-from kubectl_kres.simulate.stateful_rollout import stateful_set_rests
 
 RECORDED = Path(__file__).parents[1] / "vectors" / "changes"
 #: Cases of another kind: several steps, replicas and template at once, and pods that never get ready.

@@ -8,7 +8,7 @@ import pytest
 from reports.stored import box, made, owned_by, store_of
 from reports.test_policing import mutating, space
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import ScaleStep

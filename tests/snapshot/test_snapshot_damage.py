@@ -7,14 +7,14 @@ import zlib
 import pytest
 
 from kubectl_kres.errors import SnapshotError
-from kubectl_kres.model import meta, pod
+from kubectl_kres.model import objects as meta
+from kubectl_kres.model import pod
 from kubectl_kres.snapshot import read as reading
-from kubectl_kres.snapshot import replace
+from kubectl_kres.snapshot import write as replace
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.read import header, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 
 def store():

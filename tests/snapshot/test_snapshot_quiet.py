@@ -6,15 +6,15 @@ import msgspec
 import pytest
 
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.snapshot.quiet import quiet
+from kubectl_kres.snapshot.write import quiet
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
-from kubectl_kres.tekton.rules.resources.containers import layout
+from kubectl_kres.tekton.rules.resources.container_draft import layout
 
 STEPS = [
     {"name": "a", "script": "rm -rf /"},

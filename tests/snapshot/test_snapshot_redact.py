@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.model import kinds, meta, pod
-from kubectl_kres.model.meta import ManagedFields, ManagedMetadata
+from kubectl_kres.model import kinds, pod
+from kubectl_kres.model import objects as meta
+from kubectl_kres.model.objects import ManagedFields, ManagedMetadata
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.snapshot.managers import FIELDS, with_text
-from kubectl_kres.snapshot.redact import PARTS, redact
+from kubectl_kres.snapshot.redact import FIELDS, PARTS, redact, with_text
 from kubectl_kres.snapshot.write import write
 from kubectl_kres.store.store import Origin, Store
 

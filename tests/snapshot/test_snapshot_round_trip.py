@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import SnapshotError
-from kubectl_kres.model import kinds, meta, pod, policy, quota_objects, workload
-from kubectl_kres.snapshot import demo
+from kubectl_kres.model import kinds, pod, quota_objects, workload
+from kubectl_kres.model import objects as meta
+from kubectl_kres.model import objects as policy
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot.format import PAGE, Header
 from kubectl_kres.snapshot.read import header, lines, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
-from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Coverage, Need, Origin, Store
 
 ORIGIN = Origin("cluster", "https://192.0.2.1:6443", "v1.36.3", "2026-11-20T10:00:00Z", "prod")
 names = st.text("abc-", min_size=1, max_size=4)
@@ -197,7 +198,7 @@ def test_lines_of_any_length(rows, last):
 
 
 def test_the_demo_is_in_the_package():
-    path = demo.path()
+    path = demo.demo_path()
     assert (path.parent.name, path.name) == ("demo", "shop.kres")
     assert (path.parent.parent / "errors.py").exists()
 

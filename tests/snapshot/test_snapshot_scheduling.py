@@ -13,8 +13,7 @@ from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.scheduling import find_views
 from kubectl_kres.snapshot.write import write, write_stream
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 SECRET = "do-not-keep"
 UNSCHEDULABLE = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "reason": "Unschedulable"}]}

@@ -3,9 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.store.store import Changes, Need
 
 REFS = [ObjectRef("Pod", name, "a") for name in "abc"]
 STEPS = st.lists(st.tuples(st.sampled_from(REFS), st.booleans()), max_size=20)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
+from kubectl_kres.model.objects import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
     Container,
     ContainerState,

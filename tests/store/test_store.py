@@ -5,11 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, PriorityClass
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import PriorityClass
-from kubectl_kres.store.coverage import READ, UNREAD, Coverage, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, UNREAD, Coverage, Need, Origin, Store
 
 DENIED = Coverage("denied", "no")
 ABSENT = Coverage("absent")

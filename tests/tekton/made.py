@@ -7,12 +7,11 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota, decoded
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
 from kubectl_kres.tekton.rules.base.result import Built, Gap

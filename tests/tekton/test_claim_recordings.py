@@ -13,14 +13,11 @@ import msgspec
 import pytest
 from tekton.made import config, world
 
-from kubectl_kres.model.meta import ManagedMetadata
-from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import LimitRange, ManagedMetadata, Namespace, ResourceQuota, decoded
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.controller.taskrun import RunWorld, task_run
 from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
-from kubectl_kres.tekton.rules.pipeline.affinity_assistant import PER_RUN
-from kubectl_kres.tekton.rules.pipeline.pipeline_run import PipelineAnswer, pipeline_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import PER_RUN, PipelineAnswer, pipeline_run
 
 RECORDED = json.loads(Path(__file__).with_name("claim_recordings.json").read_text())
 CASES = {case["name"]: case for case in RECORDED["cases"]}

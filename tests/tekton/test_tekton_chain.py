@@ -19,8 +19,7 @@ from tekton.made import (
     world,
 )
 
-from kubectl_kres.model.meta import ManagedMetadata
-from kubectl_kres.model.policy import Namespace
+from kubectl_kres.model.objects import ManagedMetadata, Namespace
 from kubectl_kres.provenance.journal import Assume, Derive, Set
 from kubectl_kres.tekton.rules.controller.taskrun import task_run
 

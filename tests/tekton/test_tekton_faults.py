@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tekton.made import config, pipelinerun, results, taskrun, world
 
+from kubectl_kres.tekton.rules.base.amounts import fault, go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig
-from kubectl_kres.tekton.rules.base.duration import fault, go_text, seconds
 from kubectl_kres.tekton.rules.controller.taskrun import alone
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan

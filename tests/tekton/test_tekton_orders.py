@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tekton.made import limit_range
 
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, parse
+from kubectl_kres.admission.limitrange import Limits, parse
 from kubectl_kres.tekton.rules.base.amounts import NAMES
 from kubectl_kres.tekton.rules.resources import virtual_limitrange
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import ShareBounds, folded, virtuals

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from tekton.made import pipelinerun, quota, results, step, taskrun, world
 
-from kubectl_kres.provenance.problem import TooMuch
+from kubectl_kres.provenance.journal import TooMuch
 from kubectl_kres.tekton.rules.controller.quota_retry import never_fits, next_try, time_left, waits
 
 SINCE = "2026-11-20T10:00:00Z"

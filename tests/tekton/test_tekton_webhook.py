@@ -14,9 +14,7 @@ from kubectl_kres.tekton.model import PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import to_v1
 from kubectl_kres.tekton.rules.controller.taskrun import sent
-from kubectl_kres.tekton.rules.validation.decoder import fault_in
-from kubectl_kres.tekton.rules.validation.go_types import fields_of, table
-from kubectl_kres.tekton.rules.validation.renamed_fields import misnamed
+from kubectl_kres.tekton.rules.validation.decoder import fault_in, fields_of, misnamed, table
 from kubectl_kres.tekton.rules.validation.webhook import admitted
 
 STEP = {"name": "a", "image": "i"}

@@ -10,10 +10,9 @@ import pytest
 from tekton.made import results, taskrun
 
 from kubectl_kres.tekton.model import Named, PodTemplate, Step, VolumeMount
-from kubectl_kres.tekton.rules.base.config import Flags
-from kubectl_kres.tekton.rules.base.template_merge import merged
+from kubectl_kres.tekton.rules.base.config import Flags, merge_templates
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
-from kubectl_kres.tekton.rules.validation.variable_refs import dimmed, mentions
+from kubectl_kres.tekton.rules.validation.variable_faults import dimmed, mentions
 from kubectl_kres.tekton.rules.validation.webhook import admitted
 
 CASES = json.loads(Path(__file__).with_name("webhook_recordings.json").read_text())
@@ -56,11 +55,11 @@ def test_scripts_are_shown_to_nobody():
 def test_a_step_template_fills_texts():
     own = Step("a", image="i", volume_mounts=(VolumeMount("v", "/x"),))
     template = Step(image="j", args=("t",), volume_mounts=(VolumeMount("w", "/x"), VolumeMount("u", "/y")))
-    (step,) = merged((own,), template)
+    (step,) = merge_templates((own,), template)
     assert (step.image, step.args, step.volume_mounts) == (
         "i", ("t",), (VolumeMount("v", "/x"), VolumeMount("u", "/y")),
     )  # fmt: skip
-    assert merged((own,), None) == (own,)
+    assert merge_templates((own,), None) == (own,)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.terminal.tui_offline import held
+from kubectl_kres.cli.terminal import held
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.data_feed import ReadOnce

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.cli.args.selector import labels_match
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.cluster.watch.feed_state import FeedState
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.store.store import Changes, Need, Store
 from kubectl_kres.tui.session import Session, Setting
 
 NOW = "2026-11-20T03:10:00Z"

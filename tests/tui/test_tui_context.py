@@ -12,7 +12,7 @@ from cluster.living import living
 from tui.driving import LARGE, shop, strike, typed, until
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.terminal.tui_live import live
+from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import meant, start, words
 

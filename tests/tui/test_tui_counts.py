@@ -10,7 +10,7 @@ import pytest
 from tui.driving import ML, app_on, settled, shop, text
 
 from kubectl_kres.errors import Forbidden
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.overview import OverviewPane

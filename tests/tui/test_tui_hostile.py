@@ -12,8 +12,8 @@ from reports.test_claim_or_pool_reports import READY, claim, condition, pool
 from tui.driving import LARGE, SMALL, calm, drawn, drive
 from tui.still import session_on
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.store.store import Coverage, Need
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location

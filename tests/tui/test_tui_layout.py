@@ -7,11 +7,10 @@ from itertools import pairwise
 import pytest
 from tui.driving import ML, SHOP, calm, demo, drive, settled, shop, text
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.commands import meant
+from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens, meant
 from kubectl_kres.tui.location import HOME, Location
-from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.screens.browse import Browse
 
 WIDTHS = (50, 60, 80, 100, 120, 140, 180, 220)

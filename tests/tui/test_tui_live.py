@@ -14,7 +14,7 @@ from cluster.living import Cluster, living
 from tui.driving import LARGE, text, until
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.terminal.tui_live import live
+from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 

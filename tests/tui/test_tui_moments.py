@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tui.driving import LARGE, SHOP, app_on, demo, drive, typed
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.terminal.tui_moments import newest
+from kubectl_kres.cli.terminal import newest
 from kubectl_kres.errors import UsageError
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.write import write

@@ -9,7 +9,7 @@ from tui.driving import LARGE, demo, drive
 from tui.test_tui_live import watch
 
 from kubectl_kres.render.pod.explain import explanation_lines
-from kubectl_kres.snapshot import demo as bundled
+from kubectl_kres.snapshot import read as bundled
 
 ASKED = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "2"}}}]}
 HELD = {"nodeName": "n1", "containers": [{"name": "app", "resources": {"requests": {"cpu": "3"}}}]}
@@ -21,7 +21,7 @@ WAITING = {
 
 
 def test_the_screen_of_a_snapshot_has_fixes_and_nodes():
-    app = demo("deployment gallery", file=bundled.path(), namespaces=("previews",))
+    app = demo("deployment gallery", file=bundled.demo_path(), namespaces=("previews",))
     shown = drive(app, size=LARGE, then=has_nodes)
     assert "lower the memory request of proxy from 4Gi, which LimitRange/defaults sets" in " ".join(shown.split())
 

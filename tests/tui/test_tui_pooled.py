@@ -12,19 +12,19 @@ from tui.still import Still, session_on
 
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claims import Claims
-from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.scene import scene_of
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import READ, Coverage, Need
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.tui import overview as overview_cache
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.location import HOME, Location
-from kubectl_kres.tui.overview import overview_cache
 
 DENIED = Coverage("denied", 'resourcepools.capsule.clastix.io is forbidden: User "dev" cannot list resource')
 ABSENT = Coverage("absent")

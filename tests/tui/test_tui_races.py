@@ -13,7 +13,7 @@ import pytest
 from tui.driving import ML, SHOP, demo, drawn, press, settled
 from tui.test_tui_snapshots import CASES, POOLED, SIZES
 
-from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.store import Changes
 from kubectl_kres.tui.data_feed import ReadOnce
 
 #: Slow runs of each screen; more, and at both sizes, by hand.

@@ -13,7 +13,7 @@ from tui.test_tui_snapshots import before
 from tui.test_tui_states import quota
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Coverage, Need
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 

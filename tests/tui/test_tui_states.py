@@ -11,13 +11,12 @@ from textual._compositor import Compositor
 from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed, until
 from tui.still import Still, session_on
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import nearest
 from kubectl_kres.cluster.watch.feed_state import FeedState
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import size
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Origin
+from kubectl_kres.store.store import Coverage, Need, Origin
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.location import HOME, Location

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.tui.trend import KEPT, Sample, Trends
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.tui.session import KEPT, Sample, Trends
 
 REF = ObjectRef("ResourceQuota", "team", "shop")
 

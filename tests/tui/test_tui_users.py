@@ -6,7 +6,7 @@ from reports.stored import made, store_of
 from tui.driving import LARGE, ML, SMALL, calm, demo, drive, press, text, until
 from tui.still import Still, session_on
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 

@@ -14,7 +14,7 @@ from tui.test_tui_snapshots import before
 
 from kubectl_kres.cli.main import entry
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location

@@ -1,16 +1,184 @@
-"""The answer of the API server to one request, or one of several where its order is arbitrary."""
+"""The answer of the API server to one request, or one of several where its order is arbitrary.
+
+Field errors in the API server's words: path, reason and detail, and how a list of them reads.
+
+The API server that admission is computed for: version, feature gates, plugin configuration.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.field_error import FieldError, joined
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import CHANGES, GATES, NEWEST, Version
 from kubectl_kres.model.field_path import FieldPath
+from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.provenance.journal import Journal, Source
+
+#: Gates that can no longer be switched off, from this minor version on.
+LOCKED: Mapping[str, int] = {name: gate.locked for name, gate in GATES.items() if gate.locked is not None}
+
+
+class LimitedResource(Struct, frozen=True, rename="camel"):
+    """An entry of ``limitedResources`` in the ResourceQuota plugin's configuration."""
+
+    resource: str
+    api_group: str = ""
+    match_contains: tuple[str, ...] = ()
+    match_scopes: tuple[ScopedRequirement, ...] = ()
+
+
+class Server(Struct, frozen=True):
+    """Version and configuration. Gates that are not named have the version's default.
+
+    ``binary``: the version of the program where it emulates another one, which is ``version``. ``without``: changes of
+    ``admission.base.versions`` that it is to do without, so that the cause of a difference can be found.
+    """
+
+    version: Version = NEWEST
+    gates: Mapping[str, bool] = {}
+    limited_resources: tuple[LimitedResource, ...] = ()
+    disabled_plugins: frozenset[str] = frozenset()
+    binary: Version | None = None
+    without: frozenset[str] = frozenset()
+
+    def on(self, gate: str) -> bool:
+        """Whether a gate is on: as configured if the version knows it, else the version's default."""
+        known, minor = GATES[gate], self.version[1]
+        if minor < known.exists or not all(self.on(other) for other in known.needs):
+            return False
+        if known.locked is not None and minor >= known.locked:
+            return True
+        return self.gates.get(gate, known.on is not None and minor >= known.on)
+
+    def behaves(self, change: str) -> bool:
+        """Whether it does what ``CHANGES`` of ``admission.base.versions`` names: by its gate, else by its version."""
+        known = CHANGES[change]
+        if change in self.without:
+            return False
+        if known.gate:
+            return self.on(known.gate)
+        return (self.version if known.emulated else self.binary or self.version)[1] >= known.minor
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+            "\v": "\\v"}  # fmt: skip
+
+_INVALID, _REQUIRED, _FORBIDDEN = "FieldValueInvalid", "FieldValueRequired", "FieldValueForbidden"
+
+
+class FieldError(Struct, frozen=True):
+    """One fault that validation found. ``text`` is what follows the path, ``rule`` the code of the rule that refused.
+
+    ``resource``, ``value`` and ``bound`` are given where a quantity was held against another one.
+    Source: apimachinery util/validation/field/errors.go.
+    """
+
+    field: str
+    reason: str
+    text: str
+    rule: str = ""
+    resource: str = ""
+    value: str = ""
+    bound: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.text}"
+
+
+def quote(text: str) -> str:
+    """The text as Go's strconv.Quote prints it, which is what ``%q`` does."""
+    return f'"{"".join(map(_shown, text))}"'
+
+
+def as_json(value: object) -> str:
+    """A value as Go's JSON encoder prints it, with ``<``, ``>`` and ``&`` escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _shown(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    if char.isprintable():
+        return char
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def invalid(
+    field: str, value: object, detail: str, rule: str = "", *, resource: str = "", bound: str = "", typed: bool = False
+) -> FieldError:
+    """``typed``: the value is of a string type of its own in Go, which the server prints as JSON, as lists and maps."""
+    plain = (isinstance(value, str) and not typed) or not isinstance(value, (str, list, tuple, dict, type(None)))
+    shown = quote(str(value)) if plain else as_json(value)
+    compared = str(value) if bound else ""
+    return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, compared, bound)
+
+
+def number(field: str, value: int, detail: str, rule: str = "") -> FieldError:
+    """Of a value that is a number or a boolean: it is shown without quotes."""
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule)
+
+
+def omitted(field: str, detail: str, rule: str = "") -> FieldError:
+    """Of a value that is not shown."""
+    return FieldError(field, _INVALID, f"Invalid value: {detail}", rule)
+
+
+def required(field: str, detail: str = "", rule: str = "", *, resource: str = "") -> FieldError:
+    return FieldError(field, _REQUIRED, f"Required value: {detail}" if detail else "Required value", rule, resource)
+
+
+def forbidden(field: str, detail: str, rule: str = "") -> FieldError:
+    return FieldError(field, _FORBIDDEN, f"Forbidden: {detail}", rule)
+
+
+def too_long(field: str, most: int, rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {most} bytes", rule)
+
+
+def too_many(field: str, number: int, most: int, rule: str = "") -> FieldError:
+    """``most`` is more than one."""
+    return FieldError(field, "FieldValueTooMany", f"Too many: {number}: must have at most {most} items", rule)
+
+
+def duplicate(field: str, value: str | int, rule: str = "", *, typed: bool = False) -> FieldError:
+    shown = as_json(value) if typed else quote(str(value))
+    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {shown}", rule)
+
+
+def not_supported(
+    field: str, value: str, supported: Sequence[str], rule: str = "", *, in_order: bool = False, typed: bool = True
+) -> FieldError:
+    """``in_order``: one of the few places where the server does not sort what it supports.
+
+    ``typed``: see ``invalid``; most choices are.
+    """
+    shown = ", ".join(map(quote, supported if in_order else sorted(supported)))
+    text = f"Unsupported value: {as_json(value) if typed else quote(value)}: supported values: {shown}"
+    return FieldError(field, "FieldValueNotSupported", text, rule)
+
+
+def not_found(field: str, value: str, detail: str = "", rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}{detail and f': {detail}'}", rule)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """One text as it is, several in brackets; equal texts once. The server's order is arbitrary, ours is sorted.
+
+    Source: apimachinery util/errors Aggregate.
+    """
+    distinct = sorted(set(texts))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 
 
 class StatusCause(Struct, frozen=True, rename="camel"):

@@ -1,13 +1,17 @@
-"""What keeps a text from being a path, the name of a variable, a key of a ConfigMap, a header or an address."""
+"""What keeps a text from being a path, the name of a variable, a key of a ConfigMap, a header or an address.
+
+Whether a label selector selects labels, and how the server shows it.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from kubectl_kres.admission.base.field_error import FieldError, invalid
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import FieldError, Server, invalid
+from kubectl_kres.model.objects import Raw, items, mapping, text, texts
 
 _ENV_NAME = "[-._a-zA-Z][-._a-zA-Z0-9]*"
 _KEY = "[-._a-zA-Z0-9]+"
@@ -94,3 +98,40 @@ def local_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
     yield from descending_errors(path, at, rule)
     if path.startswith("..") and not path.startswith("../"):
         yield invalid(at, path, "must not start with '..'", rule)
+
+
+def selects(selector: Raw, labels: Raw) -> bool:
+    """Of a selector that is valid."""
+    if any(labels.get(key) != value for key, value in mapping(selector, "matchLabels").items()):
+        return False
+    return all(_meets(item, labels) for item in items(selector, "matchExpressions"))
+
+
+def _meets(expression: Raw, labels: Raw) -> bool:
+    key, listed = text(expression, "key"), texts(expression, "values")
+    match text(expression, "operator"):
+        case "In":
+            return labels.get(key) in listed
+        case "NotIn":
+            return labels.get(key) not in listed
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+    return True
+
+
+def shown_selector(selector: Raw) -> dict[str, Any]:
+    """As Go prints it: without what is empty, labels sorted."""
+    shown: dict[str, Any] = {}
+    labels = mapping(selector, "matchLabels")
+    if labels:
+        shown["matchLabels"] = {key: value or "" for key, value in sorted(labels.items())}
+    expressions: Sequence[Raw] = items(selector, "matchExpressions")
+    if expressions:
+        shown["matchExpressions"] = [
+            {"key": text(expression, "key"), "operator": text(expression, "operator")}
+            | ({"values": texts(expression, "values")} if texts(expression, "values") else {})
+            for expression in expressions
+        ]
+    return shown

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.outcome import (
     FieldError,
+    Server,
     duplicate,
     forbidden,
     invalid,
@@ -22,7 +23,6 @@ from kubectl_kres.admission.base.resource_names import (
     may_overcommit,
     pod_level_name_errors,
 )
-from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Container, ResizePolicy, ResourceClaimEntry, ResourceRequirements

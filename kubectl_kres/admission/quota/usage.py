@@ -1,16 +1,22 @@
-"""What an object counts for in a quota, and which names of a quota concern its kind."""
+"""What an object counts for in a quota, and which names of a quota concern its kind.
+
+Scopes of a quota: which pods and claims it counts.
+
+What a ResourceClaim (dynamic resource allocation) counts for in a quota.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from kubectl_kres.admission.base.draft import Draft, Quantities
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.resource_names import is_extended, is_huge_page, is_native
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.aggregate import of_pod, of_stored_pod
-from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
+from kubectl_kres.admission.pod.aggregate import add_into, of_pod, of_stored_pod
+from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement
+from kubectl_kres.model.pod import Affinity, Pod, PodAffinity, PodSpec
+from kubectl_kres.model.quota_objects import ClaimRequest, DeviceRequest, PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.quantity import Quantity, quantity_of
 
 _ONE = quantity_of(1)
@@ -162,3 +168,160 @@ def object_usage(resource: str) -> Quantities:
     if resource in ALIASES:
         usage[resource] = _ONE
     return usage
+
+
+def requirements(spec: ResourceQuotaSpec) -> tuple[ScopedRequirement, ...]:
+    """``scopes`` as Exists expressions, then the selector's; all must match. Source: getScopeSelectorsFromQuota."""
+    named = tuple(ScopedRequirement(scope, "Exists") for scope in spec.scopes or ())
+    selector = spec.scope_selector
+    return (*named, *(selector.match_expressions or ())) if selector else named
+
+
+def matches_pod(requirement: ScopedRequirement, spec: PodSpec, priority_class: str, qos_class: str) -> bool:
+    """Whether a pod is in the scope. ``qos_class``: the stored class if there is one, else the computed one.
+
+    ``priority_class``: the pod's, or the global default that it was given; empty without one.
+
+    Source: quota/v1/evaluator/core/pods.go podMatchesScopeFunc.
+    """
+    terminating = spec.active_deadline_seconds is not None and spec.active_deadline_seconds >= 0
+    match requirement.scope_name:
+        case "Terminating":
+            return terminating
+        case "NotTerminating":
+            return not terminating
+        case "BestEffort":
+            return qos_class == "BestEffort"
+        case "NotBestEffort":
+            return qos_class != "BestEffort"
+        case "PriorityClass":
+            return _selects(requirement, (priority_class,) if priority_class else ())
+        case "CrossNamespacePodAffinity":
+            return _crosses_namespaces(spec.affinity)
+        case _:
+            return False
+
+
+def matches_claim(requirement: ScopedRequirement, claim: PersistentVolumeClaim) -> bool:
+    """Whether a claim is in the scope: by any attributes class in spec or status. Source: pvcMatchesScopeFunc."""
+    if requirement.scope_name != "VolumeAttributesClass":
+        return False
+    target = claim.status.modify_volume_status
+    names = (
+        claim.spec.volume_attributes_class_name,
+        claim.status.current_volume_attributes_class_name,
+        target.target_volume_attributes_class_name if target else None,
+    )
+    return _selects(requirement, tuple(name for name in names if name))
+
+
+def _selects(requirement: ScopedRequirement, names: Sequence[str]) -> bool:
+    """Label-selector semantics: NotIn and DoesNotExist also match an object without any name."""
+    values = requirement.values or ()
+    match requirement.operator:
+        case "Exists":
+            return bool(names)
+        case "DoesNotExist":
+            return not names
+        case "In":
+            return any(name in values for name in names)
+        case "NotIn":
+            return not names or any(name not in values for name in names)
+        case _:
+            return False
+
+
+def _crosses_namespaces(affinity: Affinity | None) -> bool:
+    if affinity is None:
+        return False
+    return any(_any_crosses(group) for group in (affinity.pod_affinity, affinity.pod_anti_affinity))
+
+
+def _any_crosses(group: PodAffinity | None) -> bool:
+    """A term crosses with namespaces named, or with any namespaceSelector, even an empty one."""
+    if group is None:
+        return False
+    preferred = group.preferred_during_scheduling_ignored_during_execution or ()
+    terms = (
+        *(group.required_during_scheduling_ignored_during_execution or ()),
+        *(weighted.pod_affinity_term for weighted in preferred),
+    )
+    return any(term is not None and (term.namespaces or term.namespace_selector is not None) for term in terms)
+
+
+#: How the name of a quota ends that counts the devices of a class.
+DEVICES = ".deviceclass.resource.k8s.io/devices"
+_COUNT = "count/resourceclaims.resource.k8s.io"
+#: What a request for all devices of a class is charged: the most that one claim can be given.
+MOST_DEVICES = 32
+
+
+def device_names(hard: Iterable[str], server: Server, extended: Mapping[str, str]) -> list[str]:
+    """The names that ResourceClaims count for.
+
+    ``extended``: device class to the extended resource that it stands for; classes without one are not in it.
+    Source: evaluator/core/resource_claims.go MatchingResources.
+    """
+    texts = [name for name in hard if name == _COUNT or name.endswith(DEVICES)]
+    if server.on("DRAExtendedResource"):
+        implicit = {f"requests.{DEVICE_CLASS}{device_class}" for device_class in extended}
+        texts += [name for name in hard if name in implicit | {f"requests.{name}" for name in extended.values()}]
+    return texts
+
+
+def may_count_devices(hard: Iterable[str]) -> bool:
+    """Whether claims on devices may count for a name, whatever device classes stand for."""
+    for name in hard:
+        if name == _COUNT or name.endswith(DEVICES):
+            return True
+        resource = name.removeprefix("requests.")
+        if resource != name and (resource.startswith(DEVICE_CLASS) or is_extended(resource)):
+            return True
+    return False
+
+
+def device_usage(
+    claim: ResourceClaim, server: Server, extended: Mapping[str, str], charged: Mapping[str, Quantity] | None = None
+) -> Quantities:
+    """Devices by class, once more under the extended resources that stand for them.
+
+    ``charged``: usage of the pod that the claim was made for, whose extended resources are not charged twice.
+    Source: claimEvaluator.Usage, addExtendedResourceQuota.
+    """
+    usage: Quantities = {_COUNT: quantity_of(1)}
+    devices: Quantities = {}
+    for request in claim.spec.devices.requests or ():
+        add_into(devices, _of_request(request))
+    usage.update({f"{name}{DEVICES}": quantity for name, quantity in devices.items()})
+    if not server.on("DRAExtendedResource"):
+        return usage
+    for name, quantity in devices.items():
+        aliases = (f"requests.{DEVICE_CLASS}{name}", *([f"requests.{extended[name]}"] if name in extended else ()))
+        for alias in aliases if name else ():
+            more = quantity - charged[alias] if charged and alias in charged else quantity
+            if more.nano > 0:
+                usage[alias] = more
+    return usage
+
+
+def _of_request(request: ClaimRequest) -> Quantities:
+    """Devices of one request by class; of alternatives the worst case of each class."""
+    if not request.first_available:
+        device_request = request.exactly or request
+        return (
+            {device_request.device_class_name: quantity_of(_devices(device_request))}
+            if request.exactly or device_request.device_class_name
+            else {}
+        )
+    worst: dict[str, int] = {}
+    for device_request in request.first_available:
+        worst[device_request.device_class_name] = max(
+            worst.get(device_request.device_class_name, 0), _devices(device_request)
+        )
+    return {name: quantity_of(count) for name, count in worst.items() if count}
+
+
+def _devices(request: DeviceRequest) -> int:
+    if request.allocation_mode == "All":
+        return MOST_DEVICES
+    return (request.count or 1) if request.allocation_mode in {"", "ExactCount"} else 0

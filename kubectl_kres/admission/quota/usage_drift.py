@@ -9,16 +9,13 @@ from typing import Literal
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, parse_list
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.pod.validation import value_errors
-from kubectl_kres.admission.quota.quota_admission import QuotaRequest, as_stored
-from kubectl_kres.admission.quota.requests import names_of, pod_request
-from kubectl_kres.admission.quota.scopes import requirements
-from kubectl_kres.admission.quota.usage import is_terminal
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest, as_stored, names_of, pod_request
+from kubectl_kres.admission.quota.usage import is_terminal, requirements
+from kubectl_kres.model.objects import Metadata, ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.model.pod import Pod, PodStatus
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import ZERO, Quantity, total
 
 #: Resource (plural with its group) to the requests of all its objects in the namespace (``objects.request_of``).

@@ -9,17 +9,40 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.draft import SIDES, Draft, Slot, Unparsable, draft_pod, drop_pod_level, reread
-from kubectl_kres.admission.base.field_error import FieldError
-from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
+from kubectl_kres.admission import limitrange as limitrange_admission
+from kubectl_kres.admission import limitrange as limitrange_object
+from kubectl_kres.admission.base.draft import (
+    SIDES,
+    Draft,
+    Slot,
+    Unparsable,
+    draft_pod,
+    drop_pod_level,
+    pod_warnings,
+    reread,
+)
+from kubectl_kres.admission.base.outcome import (
+    FieldError,
+    Outcome,
+    Refusal,
+    Server,
+    forbidden_object,
+    invalid_object,
+    unparsable,
+)
 from kubectl_kres.admission.base.resource_names import given_name
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.base.warnings import pod_warnings
-from kubectl_kres.admission.limitrange import limitrange_admission, limitrange_object
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
-from kubectl_kres.admission.pod import qos
-from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
-from kubectl_kres.admission.pod.defaulting import complete_pod_level, default_pod, default_pod_level, without_unknown
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.pod import aggregate as qos
+from kubectl_kres.admission.pod.defaulting import (
+    check_overhead,
+    check_priority,
+    complete_pod_level,
+    default_pod,
+    default_pod_level,
+    set_overhead,
+    set_priority,
+    without_unknown,
+)
 from kubectl_kres.admission.pod.validation import image_errors, validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import (
     Quota,
@@ -29,11 +52,9 @@ from kubectl_kres.admission.quota.quota_admission import (
     parse_quota,
     stated_names,
 )
-from kubectl_kres.admission.quota.scopes import matches_pod
-from kubectl_kres.admission.quota.usage import pod_names, pod_usage
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.admission.quota.usage import matches_pod, pod_names, pod_usage
+from kubectl_kres.model.objects import LimitRange, ObjectRef, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
 

@@ -12,15 +12,21 @@ from typing import Any
 from msgspec import Struct, ValidationError, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import Quota, QuotaRequest, charges, evaluate, with_used
-from kubectl_kres.admission.quota.requests import RESOURCE_CLAIMS, claim_request, device_request
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
+from kubectl_kres.admission.quota.quota_admission import (
+    RESOURCE_CLAIMS,
+    Quota,
+    QuotaRequest,
+    charges,
+    claim_request,
+    device_request,
+    evaluate,
+    with_used,
+)
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.objects import Metadata, decoded, on_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
-from kubectl_kres.model.raw import decoded, on_wire
 
 CLAIMS = "persistentvolumeclaims"
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.field_error import FieldError
-from kubectl_kres.admission.base.outcome import Finding, Outcome, bad_request, invalid_object, unparsable
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import (
+    FieldError,
+    Finding,
+    Outcome,
+    Server,
+    bad_request,
+    invalid_object,
+    unparsable,
+)
 from kubectl_kres.admission.decoding.decode import first_unparsable
-from kubectl_kres.admission.decoding.mistyped import first_mistyped
+from kubectl_kres.admission.decoding.unknown_fields import first_mistyped
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.objects import Raw
 
 
 def answered(

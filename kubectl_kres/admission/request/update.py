@@ -7,31 +7,26 @@ from typing import Any
 
 import msgspec
 
+from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Draft, parse_list
-from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, number
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import FieldError, Outcome, Server, forbidden, invalid, number
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.admission.limitrange import limitrange_object
+from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import decoded_draft, default_pod_level
-from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota import quota_object
-from kubectl_kres.admission.quota.requests import pod_request, service_request
-from kubectl_kres.admission.request.immutability import changed
+from kubectl_kres.admission.quota.quota_admission import pod_request, service_request
+from kubectl_kres.admission.request.create import create_workload
 from kubectl_kres.admission.request.new_pod import Policies, stored_pod
 from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
-from kubectl_kres.admission.request.volume_claims import update_claim
-from kubectl_kres.admission.request.workload import create_workload
+from kubectl_kres.admission.request.volume_claims import changed, update_claim
 from kubectl_kres.admission.structure.metadata_structure import name_of
 from kubectl_kres.admission.structure.workload_structure import workload_errors
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import LimitRange, ObjectRef, Raw, ResourceQuota, decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import Service
-from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import parse
 

@@ -1,4 +1,7 @@
-"""PersistentVolumeClaims through the API server: created, grown, bounded by LimitRanges, charged to quotas."""
+"""PersistentVolumeClaims through the API server: created, grown, bounded by LimitRanges, charged to quotas.
+
+Whether an update changes a part of an object that may not change.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,44 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.base.draft import Quantities, parse_list
-from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, forbidden_object
+from kubectl_kres.admission import limitrange as limitrange_admission
+from kubectl_kres.admission.base.draft import Quantities, fraction, parse_list
+from kubectl_kres.admission.base.outcome import (
+    FieldError,
+    Finding,
+    Outcome,
+    Refusal,
+    Server,
+    forbidden,
+    forbidden_object,
+    invalid,
+)
 from kubectl_kres.admission.base.resource_names import given_name
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.base.warnings import fraction
-from kubectl_kres.admission.limitrange import limitrange_admission
-from kubectl_kres.admission.quota.requests import claim_request
+from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
-from kubectl_kres.admission.request.immutability import changed
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.policy_answer import answered, not_valid
-from kubectl_kres.admission.structure.claim_structure import claim_errors, size_errors
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
+from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity, read_back
+
+
+def changed(old: Any, new: Any) -> bool:
+    """Whether ``new`` says something else than the stored ``old``, both as JSON values.
+
+    What ``new`` leaves out is no change: the server fills it in as it did before. Empty and absent are the same.
+    """
+    if isinstance(new, Mapping):
+        result = old if isinstance(old, Mapping) else {}
+        return any(changed(result.get(key), value) for key, value in new.items())
+    if isinstance(new, list | tuple):
+        items = old if isinstance(old, list | tuple) else ()
+        return len(items) != len(new) or any(changed(*pair) for pair in zip(items, new, strict=True))
+    return bool(new != old and (new or old is not None) and new not in {None, ""})
+
 
 _PLURAL = "persistentvolumeclaims"
 _IMMUTABLE = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.admission.base.field_error import FieldError, forbidden, number, required
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import FieldError, Server, forbidden, number, required
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
-from kubectl_kres.model.raw import Raw, integer, items, mapping, text
+from kubectl_kres.model.objects import Raw, integer, items, mapping, text
 
 RULE = "validation/autoscaler"
 _OWN = "must specify at least one Object or External metric to support scaling to zero replicas"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.outcome import (
     FieldError,
+    Server,
     forbidden,
     invalid,
     not_found,
@@ -13,11 +14,10 @@ from kubectl_kres.admission.base.field_error import (
     number,
     required,
 )
-from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, header_faults, variable_faults
 from kubectl_kres.admission.structure import reference_structure as references
-from kubectl_kres.admission.structure.ports import name_faults, number_faults
-from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
+from kubectl_kres.admission.structure.reference_structure import name_faults, number_faults
+from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
 
 _RULE_PROBE = "validation/probe"
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.outcome import (
     FieldError,
+    Server,
     duplicate,
     forbidden,
     invalid,
@@ -14,9 +15,8 @@ from kubectl_kres.admission.base.field_error import (
     required,
 )
 from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.structure.labels import label_errors, label_value_faults
-from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
+from kubectl_kres.admission.structure.metadata_structure import label_errors, label_value_faults
+from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text, texts
 
 RULE = "validation/placing"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -6,14 +6,13 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.draft import fraction, hidden_env, parse_list
 from kubectl_kres.admission.base.resource_names import label_faults
-from kubectl_kres.admission.base.warnings import fraction, hidden_env
-from kubectl_kres.admission.decoding.gated_fields import GATED_SOURCES
-from kubectl_kres.admission.structure.labels import label_value_faults
+from kubectl_kres.admission.decoding.decode import GATED_SOURCES
+from kubectl_kres.admission.structure.metadata_structure import label_value_faults
 from kubectl_kres.admission.structure.pod_structure import whole_containers
 from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
-from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
+from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text, texts
 
 #: What a projected volume takes.
 _SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.outcome import (
     FieldError,
     as_json,
     duplicate,
@@ -17,7 +17,7 @@ from kubectl_kres.admission.base.field_error import (
     too_long,
 )
 from kubectl_kres.admission.base.text_rules import descending_errors
-from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text, texts
+from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text, texts
 
 #: Annotations that fields of the security context have replaced; of a container with its name behind them.
 SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.outcome import (
     FieldError,
+    Server,
     duplicate,
     forbidden,
     invalid,
@@ -16,11 +17,10 @@ from kubectl_kres.admission.base.field_error import (
     required,
 )
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
-from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
 from kubectl_kres.admission.structure.pod_warnings import address_notices
-from kubectl_kres.admission.structure.ports import PROTOCOLS, name_faults, number_faults
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.admission.structure.reference_structure import PROTOCOLS, name_faults, number_faults
+from kubectl_kres.model.objects import Raw
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _AFFINITIES = ("ClientIP", "None")

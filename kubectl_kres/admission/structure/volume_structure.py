@@ -1,12 +1,21 @@
-"""What validation finds in the volumes of a pod."""
+"""What validation finds in the volumes of a pod.
+
+What validation finds in the spec of a PersistentVolumeClaim as sent, beside its size.
+
+What validation finds in the projected sources that servers keep from 1.37 on: trust bundles and pod certificates.
+
+Names of signers, selectors and annotations are taken as valid where they are there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.field_error import (
+from kubectl_kres.admission.base.draft import fraction, parse_list
+from kubectl_kres.admission.base.outcome import (
     FieldError,
+    Server,
     duplicate,
     forbidden,
     invalid,
@@ -16,15 +25,94 @@ from kubectl_kres.admission.base.field_error import (
     too_long,
 )
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
-from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, local_errors
-from kubectl_kres.admission.decoding.gated_fields import GATED_SOURCES
+from kubectl_kres.admission.decoding.decode import GATED_SOURCES
 from kubectl_kres.admission.structure import reference_structure as references
-from kubectl_kres.admission.structure.claim_structure import claim_errors, size_errors
-from kubectl_kres.admission.structure.labels import tag_errors
+from kubectl_kres.admission.structure.metadata_structure import tag_errors
+from kubectl_kres.admission.structure.placing_structure import selector_errors
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
-from kubectl_kres.quantity import from_json
+from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
+from kubectl_kres.quantity import Quantity, from_json
+
+_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_ALONE = "ReadWriteOncePod"
+_RULE = "validation/claim"
+
+
+def claim_errors(spec: Raw, server: Server, path: str = "spec") -> Iterator[FieldError]:
+    """Source: validation.go ValidatePersistentVolumeClaimSpec; what another kind of source holds is taken as valid."""
+    yield from _volume_mode_errors(spec.get("accessModes"), f"{path}.accessModes")
+    mode = spec.get("volumeMode")
+    if isinstance(mode, str) and mode not in {"Block", "Filesystem"}:
+        yield not_supported(f"{path}.volumeMode", mode, ("Block", "Filesystem"), _RULE)
+    yield from selector_errors(pointer(spec, "selector"), f"{path}.selector", _RULE)
+    yield from _data_source_errors(spec, path)
+    for key in ("storageClassName", "volumeAttributesClassName"):
+        name = spec.get(key)
+        if isinstance(name, str) and name and (key == "storageClassName" or server.on("VolumeAttributesClass")):
+            yield from (invalid(f"{path}.{key}", name, fault, _RULE) for fault in subdomain_faults(name))
+
+
+def _data_source_errors(spec: Raw, path: str) -> Iterator[FieldError]:
+    """Of what a claim begins with. Source: validation.go validateDataSource, validateDataSourceRef."""
+    old, new = pointer(spec, "dataSource"), pointer(spec, "dataSourceRef")
+    for key, source in (("dataSource", old), ("dataSourceRef", new)):
+        if source is None:
+            continue
+        group, kind = text(source, "apiGroup"), text(source, "kind")
+        yield from (required(f"{path}.{key}.{name}", rule=_RULE) for name in ("name", "kind") if not text(source, name))
+        if not group and kind != "PersistentVolumeClaim":
+            detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+            yield invalid(f"{path}.{key}", kind, detail, _RULE)
+        faults = subdomain_faults(group) if group else ()
+        yield from (invalid(f"{path}.{key}.apiGroup", group, fault, _RULE) for fault in faults)
+
+
+def size_errors(size: Quantity | None, path: str = "spec") -> Iterator[FieldError]:
+    """Of what is requested of ``storage``; None: nothing. Source: validation.go ValidatePersistentVolumeClaimSpec."""
+    at, rule = f"{path}.resources[storage]", "validation/claim-size"
+    if size is None:
+        yield required(at, rule=rule, resource="storage")
+    elif size.nano <= 0:
+        yield invalid(at, size, "must be greater than zero", rule)
+
+
+def template_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
+    """Of the claims that a StatefulSet makes. Source: apps/validation validateVolumeClaimTemplates."""
+    for index, inner in _templates(raw):
+        path = f"spec.volumeClaimTemplates[{index}].spec"
+        requests = (inner.get("resources") or {}).get("requests")
+        yield from claim_errors(inner, server, path)
+        yield from size_errors(parse_list(requests, f"{path}.resources.requests").get("storage"), path)
+
+
+def claim_warnings(raw: Raw) -> Iterator[str]:
+    """Of the same claims. Source: registry/apps/statefulset strategy.go WarningsOnCreate."""
+    for index, inner in _templates(raw) if raw.get("kind") == "StatefulSet" else ():
+        for side in ("requests", "limits"):
+            path = f"spec.volumeClaimTemplates[{index}].resources.{side}"
+            storage = parse_list((inner.get("resources") or {}).get(side), path).get("storage")
+            if storage is not None:
+                yield from fraction(f"{path}[storage]", storage)
+
+
+def _templates(raw: Raw) -> Iterator[tuple[int, Raw]]:
+    """The spec of each, with its place."""
+    spec = raw.get("spec")
+    volume_claim_templates = spec.get("volumeClaimTemplates") if isinstance(spec, Mapping) else None
+    for index, template in enumerate(volume_claim_templates if isinstance(volume_claim_templates, list) else ()):
+        inner = template.get("spec") if isinstance(template, Mapping) else None
+        yield index, inner if isinstance(inner, Mapping) else {}
+
+
+def _volume_mode_errors(modes: Any, path: str) -> Iterator[FieldError]:
+    texts = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
+    if not texts:
+        yield required(path, "at least 1 access mode is required", _RULE)
+    yield from (not_supported(path, mode, _MODES, _RULE) for mode in texts if mode not in _MODES)
+    if _ALONE in texts and set(texts) & set(_MODES) - {_ALONE}:
+        yield forbidden(path, f"may not use {_ALONE} with other access modes", _RULE)
+
 
 RULE = "validation/volume"
 #: Where a path of the host may lead.
@@ -208,8 +296,6 @@ def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
         if token is not None:
             yield from _token_errors(token, f"{at}.serviceAccountToken", path)
         if any(key in part for key in GATED_SOURCES):
-            from kubectl_kres.admission.structure.projected_sources import source_errors  # noqa: PLC0415, rarely there
-
             yield from source_errors(part, at)
         # Bundles and certificates that the server does not know were dropped before.
         kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)
@@ -342,3 +428,46 @@ _SOURCES: Mapping[str, tuple[str, Callable[[Raw, str, Server], Iterator[FieldErr
     "ephemeral": ("ephemeral", _ephemeral),
     "image": ("image", _image),
 }
+
+
+_PROJECTED_SOURCES_RULE = "validation/volume"
+_KEY_TYPES = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+_PATHS = ("credentialBundlePath", "keyPath", "certificateChainPath")
+_PROJECTED_SOURCES_SHORTEST = 3600
+
+
+def bundle_errors(bundle: Raw, path: str) -> Iterator[FieldError]:
+    """Of a ``clusterTrustBundle``, without its path's own form. Source: validation.go validateProjectionSources."""
+    name, signer = bundle.get("name"), bundle.get("signerName")
+    if name is None and signer is None:
+        yield required(path, "either name or signerName must be specified", _PROJECTED_SOURCES_RULE)
+    elif name is not None and signer is None and not name:
+        yield required(f"{path}.name", "must be a valid object name", _PROJECTED_SOURCES_RULE)
+    if not text(bundle, "path"):
+        yield required(f"{path}.path", rule=_PROJECTED_SOURCES_RULE)
+
+
+def certificate_errors(certificate: Raw, path: str) -> Iterator[FieldError]:
+    """Of a ``podCertificate``, without the form of its paths. Source: validation.go validateProjectionSources."""
+    if not text(certificate, "signerName"):
+        yield required(f"{path}.signerName", rule=_PROJECTED_SOURCES_RULE)
+    kind = text(certificate, "keyType")
+    if kind not in _KEY_TYPES:
+        yield not_supported(f"{path}.keyType", kind, _KEY_TYPES, _PROJECTED_SOURCES_RULE, in_order=True)
+    seconds = integer(certificate, "maxExpirationSeconds")
+    if seconds is not None and seconds < _PROJECTED_SOURCES_SHORTEST:
+        detail = f"if provided, maxExpirationSeconds must be >= {_PROJECTED_SOURCES_SHORTEST}"
+        yield number(f"{path}.maxExpirationSeconds", seconds, detail, _PROJECTED_SOURCES_RULE)
+    if not any(text(certificate, key) for key in _PATHS):
+        yield required(
+            path, f"specify at least one of {', '.join(_PATHS[:2])}, and {_PATHS[2]}", _PROJECTED_SOURCES_RULE
+        )
+
+
+def source_errors(part: Raw, path: str) -> Iterator[FieldError]:
+    """Of one entry of ``sources``."""
+    bundle, certificate = pointer(part, "clusterTrustBundle"), pointer(part, "podCertificate")
+    if bundle is not None:
+        yield from bundle_errors(bundle, f"{path}.clusterTrustBundle")
+    if certificate is not None:
+        yield from certificate_errors(certificate, f"{path}.podCertificate")

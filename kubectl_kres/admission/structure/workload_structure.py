@@ -6,20 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.field_error import (
-    FieldError,
-    as_json,
-    forbidden,
-    invalid,
-    not_supported,
-    number,
-    required,
-)
+from kubectl_kres.admission.base.outcome import FieldError, as_json, forbidden, invalid, not_supported, number, required
 from kubectl_kres.admission.base.resource_names import label_faults
-from kubectl_kres.admission.base.selectors import selects, shown_selector
-from kubectl_kres.admission.structure.jobs.job_structure import cron_errors, job_errors, own_errors
+from kubectl_kres.admission.base.text_rules import selects, shown_selector
+from kubectl_kres.admission.structure.jobs import cron_errors, job_errors, own_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors
-from kubectl_kres.model.raw import Raw, integer, items, mapping, pointer, text
+from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
 
 _RULE_ROLLOUT = "validation/rollout"
 _ROLLING, _RECREATE, _ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"

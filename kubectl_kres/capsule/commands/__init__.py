@@ -21,13 +21,13 @@ SYSTEM = CliSystem(
     answers={
         "pools": (f"{_REPORTS}.pool.pool_report", "PoolReport", "Pools"),
         "claims": (f"{_REPORTS}.claim.claim_report", "ClaimReport", "Claims"),
-        "tenant": (f"{_REPORTS}.explain.tenant_users", "TenantUsers", "TenantUsers"),
+        "tenant": (f"{_REPORTS}.explain.explain_tenant", "TenantUsers", "TenantUsers"),
         "sizing": (f"{_REPORTS}.claim.sizing", "Sizing", "Sizing"),
     },
     explanations=(
-        (f"{_REPORTS}.explain.claim_or_pool", "ClaimExplanation"),
-        (f"{_REPORTS}.explain.claim_or_pool", "PoolExplanation"),
+        (f"{_REPORTS}.explain.explain_claim_or_pool", "ClaimExplanation"),
+        (f"{_REPORTS}.explain.explain_claim_or_pool", "PoolExplanation"),
         (f"{_REPORTS}.explain.explain_tenant", "TenantExplanation"),
     ),
-    fleet={"claims": FleetReport(("kubectl_kres.capsule.fleet.claims", "ClaimsSummary"))},
+    fleet={"claims": FleetReport(("kubectl_kres.capsule.fleet", "ClaimsSummary"))},
 )

@@ -1,4 +1,7 @@
-"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would unblock them."""
+"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would unblock them.
+
+``kubectl kres claims --for TYPE/NAME``: what has to be claimed for a workload.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,14 @@ from kubectl_kres.capsule.commands.select_pools import claims
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_ways
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.claim.sizing import sizing, sizing_needs
+from kubectl_kres.capsule.reports.common.needs import failed_beside
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.common.unseen import failed_beside
-from kubectl_kres.capsule.reports.simulate.prediction import Prediction, predicted
+from kubectl_kres.capsule.reports.simulate import Prediction, predicted
 from kubectl_kres.capsule.text import claim as render_claim
 from kubectl_kres.capsule.text import claims as render
+from kubectl_kres.capsule.text import sizing as text_sizing
+from kubectl_kres.cli.args.flags import explaining, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     EXIT_CODE,
@@ -30,16 +36,16 @@ from kubectl_kres.cli.args.options import (
     WHOLE,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
+from kubectl_kres.cli.select.workloads import Found, one_named
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.verdict.brief import about
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
 
 #: The claims that somebody has to look at come first; within a state they stay by namespace and name.
 _ORDER = ("failed", "lost", "exhausted", "queued", "unassigned", "pending", "released", "allocated", "in use")
@@ -48,9 +54,7 @@ _ORDER = ("failed", "lost", "exhausted", "queued", "unassigned", "pending", "rel
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Claims; with ``--for`` the claim that a workload needs."""
     if options.sized:
-        from kubectl_kres.capsule.commands import sizing
-
-        return sizing.plan(options, words)
+        return sizing_plan(options, words)
     if words and (options.pool or options.waiting):
         raise UsageError("--pool and --waiting choose among claims; names do not go with them")
     unread = () if words or options.filenames else (*WORKLOADS, "ControllerRevision")
@@ -190,3 +194,43 @@ command = Command(
     formats=("text", "wide", "brief", "json", "yaml", "name"),
     completes="resourcepoolclaims",
 )
+
+
+def sizing_plan(options: Options, words: tuple[str, ...]) -> Query:
+    """One workload, of a file if it stands there."""
+    flags = (options.pool, options.waiting, options.selector, options.field_selector, options.all_namespaces)
+    if words or any(flags):
+        raise UsageError("--for looks at one workload; it goes with no claim's name and no flag that chooses claims")
+    return Query(partial(SizingPage, options), words, _choose)
+
+
+def _choose(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Found]:
+    del words, program
+    yield one_named(source, given, "--for", options.sized, sizing_needs)
+
+
+class SizingPage(Page):
+    """What has to be claimed, in full."""
+
+    kind = "Sizing"
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The one workload."""
+        store = predicted(turn.store).store
+        for subject, item in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
+            drawn: Callable[[], Iterable[str]] = partial(text_sizing.lines, item, color=self.color, width=self.width)
+            if self.options.output == "brief":
+                drawn = self.brief(text_sizing.brief(item, self._again(subject), self._ahead))
+            yield Answered(subject, item, drawn)
+            negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
+            tally.answered(item.unseen, complete=item.complete, negative=negative)
+
+    def _again(self, subject: Subject) -> str:
+        """The command that gives the whole answer."""
+        return explaining(self.options, subject.ref, subject.file, command="claims --for")
+
+    def _ahead(self, ref: ObjectRef) -> str:
+        """The command that says why a claim waits."""
+        return about("claims", ref, same_source(self.options), kind=False)

@@ -1,30 +1,42 @@
-"""``kubectl kres explain claim/x``, ``pool/x`` and ``tenant/x``."""
+"""``kubectl kres explain claim/x``, ``pool/x`` and ``tenant/x``.
+
+``kubectl kres explain tenant/x --by value``: who uses what the quotas in its namespaces allow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.commands.select_pools import CLAIM, POOL, claims, pools
-from kubectl_kres.capsule.reports.common.needs import pooled_needs
-from kubectl_kres.capsule.reports.common.unseen import is_whole
-from kubectl_kres.capsule.reports.explain.claim_or_pool import ClaimExplanation, PoolExplanation
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import Explaining, negative, unseen_in
-from kubectl_kres.capsule.reports.explain.explain_tenant import explain_tenant, tenant_needs
+from kubectl_kres.capsule.reports.common.needs import is_whole, pooled_needs
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
+    ClaimExplanation,
+    Explaining,
+    PoolExplanation,
+    negative,
+    unseen_in,
+)
+from kubectl_kres.capsule.reports.explain.explain_tenant import (
+    TenantUsers,
+    explain_tenant,
+    tenant_needs,
+    tenant_users,
+    users_needs,
+)
 from kubectl_kres.capsule.text import claim_or_pool as render
-from kubectl_kres.capsule.text.tenant import tenant_brief, tenant_lines, tenant_summary
+from kubectl_kres.capsule.text.claim_or_pool import tenant_brief, tenant_lines, tenant_summary, users_lines
+from kubectl_kres.cli.args.flags import explaining, same_source
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query, Tally
+from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.model.kinds import BY_KIND, find
-from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.model.kinds import BY_KIND, Kind, find
+from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.store.store import Need, Store
 
 
 class ClaimOrPoolExplainer(Explainer):
@@ -55,7 +67,6 @@ class ClaimOrPoolExplainer(Explainer):
         """Of Tenants who uses what; of pools the command of that name says it."""
         if find(words[0].partition("/")[0]) != BY_KIND["Tenant"]:
             return None
-        from kubectl_kres.capsule.commands.tenant_users import query
 
         return query(options, words)
 
@@ -143,3 +154,37 @@ def _chosen(options: Options, words: Sequence[str]) -> Choose | None:
         return None
     choose = pools if kind == POOL else claims
     return lambda source, given, options, _, program: choose(source, given, options, (), program)
+
+
+def query(options: Options, words: Sequence[str]) -> Query:
+    """Of Tenants alone, each with all that counts in its namespaces."""
+    choose = partial(chosen, wants=_wants, takes=_is_tenant)
+    return Query(partial(TenantUsersPage, options), tuple(words), choose, needed=True)
+
+
+def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    return tuple(users_needs(store, subject, Server()))
+
+
+def _is_tenant(kind: Kind) -> bool:
+    return kind.kind == "Tenant"
+
+
+class TenantUsersPage(Page):
+    """A tree for each Tenant."""
+
+    kind = "TenantUsers"
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The Tenants of a turn; one that cannot be had is missed."""
+        for subject in turn.found.subjects:
+            try:
+                result = tenant_users(turn.store, subject, turn.ask)
+            except KresError as error:
+                tally.missed(error)
+                continue
+            yield Answered(subject, result, partial(self._lines, result))
+            tally.answered(result.unseen, complete=result.complete, negative=False)
+
+    def _lines(self, users: TenantUsers) -> Iterator[str]:
+        yield from users_lines(users, color=self.color, width=self.width)

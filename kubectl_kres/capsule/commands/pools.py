@@ -9,14 +9,13 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.capsule.commands.select_pools import pools
+from kubectl_kres.capsule.reports.common.needs import failed_beside, is_whole, unseen_of_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.common.unseen import failed_beside, is_whole, unseen_of_pool
-from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
-from kubectl_kres.capsule.reports.pool.pool_tree import pool_tree, tree_needs
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_glimpse, pool_tree, tree_needs
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.reports.pool.tenant_view import pool_glimpse
-from kubectl_kres.capsule.reports.simulate.prediction import predicted
+from kubectl_kres.capsule.reports.simulate import predicted
 from kubectl_kres.capsule.text import pools as render
+from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     ASCII,
@@ -29,17 +28,14 @@ from kubectl_kres.cli.args.options import (
     WHOLE,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.line import plain
 from kubectl_kres.render.verdict.brief import about
-from kubectl_kres.reports.common.explanation import unread
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, unread
 from kubectl_kres.reports.quota.usage_tree import UsageNode
 from kubectl_kres.store.store import Store
 

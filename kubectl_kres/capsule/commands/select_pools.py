@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.reports.common.needs import claims_needs, glimpse_needs, pooled_needs, pools_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.pool.pool_tree import tree_needs
-from kubectl_kres.capsule.reports.pool.tenant_view import glimpsed
-from kubectl_kres.cli.args.arguments import name_of, refuse_selectors
+from kubectl_kres.capsule.reports.pool.pool_report import glimpsed, tree_needs
+from kubectl_kres.cli.args.arguments import fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.cli.select.workloads import Found, complete, fault_of, in_files
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 POOL, CLAIM = BY_KIND["ResourcePool"], BY_KIND["ResourcePoolClaim"]
 _NONE_HERE = "Capsule is not installed: the server has no"

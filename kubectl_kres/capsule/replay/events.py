@@ -1,21 +1,192 @@
-"""What happens to a world: something is created, patched or deleted, or time passes; and every world that follows."""
+"""What happens to a world: something is created, patched or deleted, or time passes; and every world that follows.
+
+Events of what quotas count, and of quotas themselves.
+
+Events of a namespace, and what happens only after a while.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import permutations
-from typing import Any
+from typing import Any, TypeVar
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Refusal
-from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.replay import on_claim, on_namespace, on_object, on_pool
-from kubectl_kres.capsule.replay.outcome import WorldOutcome
-from kubectl_kres.capsule.replay.settle import MOST_WORLDS
-from kubectl_kres.capsule.replay.world import PoolWorld, distinct
+from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
+from kubectl_kres.admission.request.create import create_decoded
+from kubectl_kres.admission.request.new_pod import policies_of
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, pool_of
+from kubectl_kres.capsule.replay import on_claim
+from kubectl_kres.capsule.replay import on_claim as on_pool
+from kubectl_kres.capsule.replay.on_claim import ENDING, gone
+from kubectl_kres.capsule.replay.reconcile import MOST_WORLDS, counted, settle
+from kubectl_kres.capsule.replay.world import (
+    PoolWorld,
+    WorldOutcome,
+    distinct,
+    dropped,
+    quotas_in,
+    with_namespace,
+    with_quotas,
+    without_claims,
+    without_quotas,
+)
+from kubectl_kres.capsule.rules.allocation import ClaimKey
+from kubectl_kres.capsule.rules.assignment import owns, selected
+from kubectl_kres.capsule.rules.webhooks import is_orphan
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.policy import Namespace
+from kubectl_kres.model.objects import Namespace, ResourceQuota, converted, on_wire
+from kubectl_kres.model.pod import Pod
+
+T = TypeVar("T")
+
+
+def held(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
+    """The object, if the objects of its namespace are known."""
+    result = world.objects.get(namespace, ())
+    return next((item for item in result if (item.kind, item.metadata.name) == (kind, name)), None)
+
+
+def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
+    """A pod or another object that quotas count: refused where one has no room, else counted.
+
+    LimitRanges are no part of a world: what is created states all that it is to have.
+    """
+    if isinstance(item, ResourceQuota):
+        return tuple(WorldOutcome(pool_world) for pool_world in stored(world, item))
+    space = item.metadata.namespace
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **on_wire(item)}
+    policies = policies_of((), quotas_in(world, space))
+    answers = create_decoded(item, policies, world.server)
+    refused = [WorldOutcome(world, answer.refusal) for answer in answers if answer.refusal is not None]
+    if refused:
+        return tuple(refused)
+    if space not in world.objects:
+        return tuple(
+            WorldOutcome(pool_world)
+            for pool_world in _counted(_charged(world, space, answers[0].charges), world, space)
+        )
+    whole = converted(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
+    return tuple(WorldOutcome(pool_world) for pool_world in stored(world, whole))
+
+
+def stored(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
+    """The object as it is now; of a quota that a pool manages the pool undoes the change."""
+    space, name = item.metadata.namespace, item.metadata.name
+    if isinstance(item, ResourceQuota):
+        old = world.quotas.get((space, name))
+        return _woken(with_quotas(world, {(space, name): counted(world, item)}), old, item)
+    others = [entry for entry in world.objects.get(space, ()) if (entry.kind, entry.metadata.name) != (item.kind, name)]
+    return _recounted(world, space, (*others, item))
+
+
+def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
+    """The object is gone, and counts no more; a managed quota comes back."""
+    space, name = item.metadata.namespace, item.metadata.name
+    if isinstance(item, ResourceQuota):
+        return _woken(without_quotas(world, [(space, name)]), item)
+    return _recounted(world, space, tuple(entry for entry in world.objects.get(space, ()) if entry is not item))
+
+
+def merged(item: T, patch: Mapping[str, Any]) -> T:
+    """An object after a JSON merge patch. Raises WrongType for a value of a wrong type."""
+    return converted(merge(msgspec.to_builtins(item, enc_hook=str), patch), type(item))
+
+
+def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """RFC 7386: maps merge, null removes, all else replaces."""
+    result = dict(old)
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, Mapping):
+            below = result.get(key)
+            result[key] = merge(below if isinstance(below, Mapping) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _recounted(world: PoolWorld, space: str, objects: tuple[Any, ...]) -> tuple[PoolWorld, ...]:
+    now = structs.replace(world, objects={**world.objects, space: objects})
+    quotas = {(space, quota.metadata.name): counted(now, quota) for quota in quotas_in(now, space)}
+    return _counted(with_quotas(now, quotas), world, space)
+
+
+def _counted(now: PoolWorld, before: PoolWorld, space: str) -> tuple[PoolWorld, ...]:
+    """The pools of quotas whose use has changed look again."""
+    changed = [quota for quota in quotas_in(now, space) if quota.status != before.quotas[_key(quota)].status]
+    return settle(now, pools=[pool_of(quota) for quota in changed if pool_of(quota)])
+
+
+def _charged(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> PoolWorld:
+    """The quotas with what a request cost them."""
+    resource_quotas: dict[ClaimKey, ResourceQuota] = {}
+    for charge in charges:
+        quota = world.quotas[space, charge.quota]
+        used = {**(quota.status.used or {}), **charge.after}
+        resource_quotas[_key(quota)] = structs.replace(quota, status=structs.replace(quota.status, used=used))
+    return with_quotas(world, resource_quotas)
+
+
+def _woken(world: PoolWorld, *quotas: ResourceQuota | None) -> tuple[PoolWorld, ...]:
+    """Pools look after the quotas that they own, whatever became of the labels."""
+    resource_quotas = [quota for quota in quotas if quota is not None]
+    named = {pool_of(resource_quota) for resource_quota in resource_quotas}
+    owners = [owner for resource_quota in resource_quotas for owner in resource_quota.metadata.owner_references or ()]
+    woken = [name for name, pool in world.pools.items() if name in named or any(owns(owner, pool) for owner in owners)]
+    return settle(world, pools=woken)
+
+
+def _key(quota: ResourceQuota) -> ClaimKey:
+    return quota.metadata.namespace, quota.metadata.name
+
+
+def namespace_stored(world: PoolWorld, namespace: Namespace) -> tuple[PoolWorld, ...]:
+    """A new namespace, or one with other labels: the pools that select it or list it look again."""
+    name = namespace.metadata.name
+    now = with_namespace(world, namespace)
+    if name not in world.namespaces:
+        now = structs.replace(now, objects={**world.objects, name: ()})
+    spaces = [namespace for namespace in (world.namespaces.get(name), namespace) if namespace is not None]
+    woken = [
+        pool.metadata.name
+        for pool in now.pools.values()
+        if name in (pool.status.namespaces or ()) or selected(pool, spaces)
+    ]
+    return settle(now, pools=woken)
+
+
+def ending(world: PoolWorld, namespace: Namespace) -> PoolWorld:
+    """The deletion begins, which wakes nobody: pools go on to list the namespace."""
+    metadata = structs.replace(namespace.metadata, deletion_timestamp=ENDING)
+    return with_namespace(world, structs.replace(namespace, metadata=metadata))
+
+
+def waited(world: PoolWorld) -> tuple[PoolWorld, ...]:
+    """Namespaces that are ending are gone with all that was in them; so are claims whose pools are all gone."""
+    worlds: tuple[PoolWorld, ...] = (world,)
+    for name, namespace in world.namespaces.items():
+        if namespace.metadata.deletion_timestamp:
+            worlds = distinct(pool_world for world in worlds for pool_world in _ended(world, name))
+    return distinct(pool_world for world in worlds for pool_world in _collected(world))
+
+
+def _ended(world: PoolWorld, name: str) -> tuple[PoolWorld, ...]:
+    woken = [pool.metadata.name for pool in world.pools.values() if name in (pool.status.namespaces or ())]
+    empty = without_claims(world, lambda claim: claim.metadata.namespace == name)
+    empty = without_quotas(empty, [key for key in world.quotas if key[0] == name])
+    rest = structs.replace(empty, namespaces=dropped(world.namespaces, name), objects=dropped(world.objects, name))
+    return settle(rest, pools=woken)
+
+
+def _collected(world: PoolWorld) -> tuple[PoolWorld, ...]:
+    pools = tuple(world.pools.values())
+    orphans = [claim for claim in world.claims.values() if is_orphan(claim, pools)]
+    return gone(world, orphans) if orphans else (world,)
+
 
 #: So many claims are created at once in every order; more of them in the order of the queue, and with each of so many
 #: the first that its pool saw.
@@ -67,7 +238,7 @@ def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
     """
     match event:
         case Wait():
-            return _of(on_namespace.waited(world))
+            return _of(waited(world))
         case CreatedTogether():
             return _together(world, event.claims)
         case Create():
@@ -97,26 +268,26 @@ def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
         message = f'{BY_KIND[item.kind].qualified} "{meta.name}" already exists'
         return (WorldOutcome(world, Refusal(409, "AlreadyExists", message, ())),)
     if isinstance(item, ResourcePool):
-        return on_pool.created(world, item)
+        return on_pool.pool_created(world, item)
     if isinstance(item, ResourcePoolClaim):
-        return on_claim.created(world, item)
+        return on_claim.claim_created(world, item)
     if isinstance(item, Namespace):
-        return _of(on_namespace.stored(world, item))
-    return on_object.created(world, item)
+        return _of(namespace_stored(world, item))
+    return created(world, item)
 
 
 def _patched(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
     result = _held(world, event.kind, event.name, event.namespace)
     if result is None:
         return (_missing(world, event.kind, event.name),)
-    item = on_object.merged(result, event.patch)
+    item = merged(result, event.patch)
     if isinstance(item, ResourcePool):
-        return on_pool.updated(world, result, item)
+        return on_pool.pool_updated(world, result, item)
     if isinstance(item, ResourcePoolClaim):
-        return on_claim.updated(world, result, item)
+        return on_claim.claim_updated(world, result, item)
     if isinstance(item, Namespace):
-        return _of(on_namespace.stored(world, item))
-    return _of(on_object.stored(world, item))
+        return _of(namespace_stored(world, item))
+    return _of(stored(world, item))
 
 
 def _deleted(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
@@ -124,12 +295,12 @@ def _deleted(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
     if result is None:
         return (_missing(world, event.kind, event.name),)
     if isinstance(result, ResourcePool):
-        return _of(on_pool.deleted(world, result))
+        return _of(on_pool.pool_deleted(world, result))
     if isinstance(result, ResourcePoolClaim):
-        return on_claim.deleted(world, result)
+        return on_claim.claim_deleted(world, result)
     if isinstance(result, Namespace):
-        return _of((on_namespace.ending(world, result),))
-    return _of(on_object.deleted(world, result))
+        return _of((ending(world, result),))
+    return _of(deleted(world, result))
 
 
 def _together(world: PoolWorld, claims: tuple[Create, ...]) -> tuple[WorldOutcome, ...]:
@@ -159,7 +330,7 @@ _KINDS: Mapping[str, Callable[[PoolWorld, str, str], Any]] = {
 def _held(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
     if kind in _KINDS:
         return _KINDS[kind](world, name, namespace)
-    return on_object.held(world, kind, name, namespace)
+    return held(world, kind, name, namespace)
 
 
 def _missing(world: PoolWorld, kind: str, name: str) -> WorldOutcome:

@@ -13,9 +13,9 @@ from decimal import Decimal
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.capsule.rules.amounts import Amounts, added, readable
+from kubectl_kres.capsule.rules.allocation import Amounts, added, readable
 from kubectl_kres.capsule.rules.conditions import EXHAUSTED, READY, is_true
-from kubectl_kres.model.meta import ObjectRef, ResourceList
+from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.quantity import ZERO, Quantity
 
 #: From this power of ten on Go prints a float with an exponent.

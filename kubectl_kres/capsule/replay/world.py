@@ -1,4 +1,7 @@
-"""Everything that Capsule's controllers look at, as one value."""
+"""Everything that Capsule's controllers look at, as one value.
+
+What an event leads to.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Finding, Refusal, Server
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of
-from kubectl_kres.model.policy import Namespace, ResourceQuota
+from kubectl_kres.capsule.rules.allocation import AmountFault, ClaimKey, key_of
+from kubectl_kres.model.objects import Namespace, ResourceQuota
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -104,3 +107,24 @@ def distinct(worlds: Iterable[PoolWorld]) -> tuple[PoolWorld, ...]:
         if world not in pool_worlds:
             pool_worlds.append(world)
     return tuple(pool_worlds)
+
+
+#: The webhook that decodes first, and what it calls the object.
+_DECODING = {
+    "ResourcePool": ("resourcepools.mutating.projectcapsule.dev", "object"),
+    "ResourcePoolClaim": ("resourcepoolclaims.mutating.projectcapsule.dev", "new object"),
+}
+
+
+class WorldOutcome(Struct, frozen=True):
+    """One of the possible worlds after an event, at rest. ``refusal``: the event was refused and changed nothing."""
+
+    world: PoolWorld
+    refusal: Refusal | None = None
+
+
+def unreadable(fault: AmountFault) -> Refusal:
+    """What the mutating webhook answers to an amount that is no quantity: it comes before the schema. No reason."""
+    hook, word = _DECODING[fault.ref.kind]
+    message = f'admission webhook "{hook}" denied the request: failed to decode {word}: {fault.text}'
+    return Refusal(500, "", message, (Finding(fault.text, "quantity/unparsable", fault.path),))

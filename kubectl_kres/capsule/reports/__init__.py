@@ -7,16 +7,12 @@ from typing import Any
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.capsule.model import GROUP, LABELS, MANAGED_LABEL, POOL_LABEL, Tenant, pool_of, tenant_name
-from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
+from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import PodSpec
-from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import RaiseQuota
+from kubectl_kres.reports.common.parts import PoolTrail, RaiseQuota, Record, RuleSummary
 from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
-from kubectl_kres.reports.common.system_parts import PoolTrail, RuleSummary
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
@@ -92,7 +88,7 @@ class Capsule(System):
         space = store.get("Namespace", namespace) if namespace else None
         if not (tenant_name(space) if space is not None else _shows(store, namespace)):
             return ()
-        from kubectl_kres.capsule.reports.common.tenancy_needs import tenancy_needs
+        from kubectl_kres.capsule.reports.common.tenancy import tenancy_needs
 
         return tenancy_needs(store, namespace, decided=bears(store, namespace))
 
@@ -142,7 +138,7 @@ class Capsule(System):
         labelled = any(key.startswith(LABELS) for key in metadata.labels or {})
         if not labelled and not any(owner.kind in _SOURCES for owner in metadata.owner_references or ()):
             return None
-        from kubectl_kres.capsule.reports.common.tenant_quotas import source_of_quota
+        from kubectl_kres.capsule.reports.common.shared_quotas import source_of_quota
 
         return source_of_quota(store, edit)
 
@@ -174,7 +170,7 @@ class Capsule(System):
         return namespace in (item.status.namespaces or ())
 
     def happened(self, item: Any) -> Iterator[Happening]:
-        from kubectl_kres.capsule.reports.happenings import happenings
+        from kubectl_kres.capsule.reports.overview import happenings
 
         return happenings(item)
 

@@ -1,12 +1,15 @@
-"""What the overview says of pools and claims."""
+"""What the overview says of pools and claims.
+
+What conditions of pools and claims say happened: who was given something, who waits, what is used.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from kubectl_kres.capsule.model import ResourcePoolClaim
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.claim.claims import Claims
@@ -14,11 +17,12 @@ from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.parts import Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.common.system_parts import Severity
-from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem, parts_of
-from kubectl_kres.reports.overview.areas import MOST
+from kubectl_kres.reports.common.system import Happening
+from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, Made, OverviewArea, Problem, parts_of
 
 #: States of claims from the worst on.
 CLAIM_STATES: Mapping[str, Severity] = {
@@ -152,3 +156,26 @@ AREAS = (
     AreaMaker("claims", ("ResourcePoolClaim", "ResourcePool"), _claims),
     AreaMaker("pools", ("ResourcePool", "ResourcePoolClaim", "Namespace"), _pools, everywhere=True),
 )
+
+
+#: What is no trouble, and what passes by itself. Source: Capsule's pkg/api/meta/conditions.go.
+_SEVERITIES: Mapping[str, Severity] = {
+    "NoExhaustions": "",
+    "InUse": "",
+    "Unused": "",
+    "QueueExhausted": "warn",
+}
+
+
+def happenings(item: ResourcePool | ResourcePoolClaim) -> Iterator[Happening]:
+    """A condition with what it says; that all is well with the object itself is left out.
+
+    Of a claim that holds nothing ``Bound`` repeats what ``Exhausted`` says.
+    """
+    source = Source(item.kind, item.metadata.name, item.metadata.namespace)
+    for condition in item.status.conditions or ():
+        wanted = condition.status != "True" if condition.type == "Ready" else condition.reason != "Failed"
+        if wanted and not (isinstance(item, ResourcePool) and condition.reason == "NoExhaustions"):
+            at = source.at(f"status.conditions[{condition.type}]")
+            fact = Fact(condition.reason, condition.message, at, condition.last_transition_time or "")
+            yield Happening(fact, _SEVERITIES.get(condition.reason, "bad"))

@@ -1,16 +1,108 @@
-"""The pool controller's pass over its claims: who keeps a share, who gets one, who waits and for what."""
+"""The pool controller's pass over its claims: who keeps a share, who gets one, who waits and for what.
+
+Which claims of a namespace are in use: those that cover what its managed quota counts.
+
+Resource lists of pools and claims as amounts, which the API server does not round there as it does in quotas.
+"""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.rules import conditions
-from kubectl_kres.capsule.rules.amounts import Amounts, Nanos, added, unchanged
-from kubectl_kres.quantity import ZERO, Format, Quantity
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.objects import ObjectRef, ResourceList
+from kubectl_kres.quantity import ZERO, Format, Quantity, from_json, parse
+
+#: Resource name to amount.
+Amounts = Mapping[str, Quantity]
+#: Resource name to billionths of a unit, for sums over many claims.
+Nanos = dict[str, int]
+
+
+class AmountFault(Struct, frozen=True, rename="camel"):
+    """What an object holds that no controller can read. The value is left out of all sums."""
+
+    ref: ObjectRef
+    path: str
+    text: str
+
+
+def amounts(raw: ResourceList | None) -> dict[str, Quantity]:
+    """The amounts as read, neither rounded nor renamed. Raises QuantityError at the first that is none."""
+    if not raw:
+        return {}
+    try:
+        return {name: parse(value) if type(value) is str else from_json(value) for name, value in raw.items()}
+    except QuantityError:
+        return {name: from_json(value) for name, value in raw.items()}
+
+
+def readable(
+    raw: ResourceList | None, ref: ObjectRef, path: str, faults: list[AmountFault] | None
+) -> dict[str, Quantity]:
+    """The amounts that can be read; each other one is a fault. ``faults`` None: they are of no interest."""
+    try:
+        return amounts(raw)
+    except QuantityError:
+        pass
+    quantities: dict[str, Quantity] = {}
+    for name, value in (raw or {}).items():
+        try:
+            quantities[name] = from_json(value)
+        except QuantityError as error:
+            if faults is not None:
+                faults.append(AmountFault(ref, f"{path}[{name}]", error.message))
+    return quantities
+
+
+def texts(quantities: Amounts) -> dict[str, str] | None:
+    """In canonical notation, as a status or a spec holds them; None for an empty list, which is left out."""
+    return {name: str(quantity) for name, quantity in sorted(quantities.items())} or None
+
+
+def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
+    """A list as the mutating webhook re-encodes it: ``1024Mi`` becomes ``1Gi``, the number 3 becomes "3".
+
+    What is no quantity stays as it is. An empty list stays empty.
+    """
+    if raw is None:
+        return None
+    result: dict[str, Any] = {}
+    for name, value in raw.items():
+        try:
+            result[name] = str(from_json(value))
+        except QuantityError:
+            result[name] = value
+    return result
+
+
+def added(lists: Iterable[Amounts]) -> dict[str, Quantity]:
+    """The sum by resource, each in the notation of its first amount that is not zero.
+
+    A sum is a new amount even where it is of one: ``1e0``, which is kept as it was written, becomes 1.
+    """
+    quantities: dict[str, Quantity] = {}
+    for mapping in lists:
+        for name, quantity in mapping.items():
+            quantities[name] = quantities.get(name, ZERO) + quantity
+    return quantities
+
+
+def same(left: Amounts, right: Amounts) -> bool:
+    """Whether both name the same resources with equal amounts, whatever the notation."""
+    return left.keys() == right.keys() and all(left[name].nano == right[name].nano for name in left)
+
+
+def unchanged(left: Amounts, right: Amounts) -> bool:
+    """Whether both are the same to the controller, to which ``1Gi`` and ``1073741824`` differ."""
+    return same(left, right) and all(left[name].format == right[name].format for name in left)
+
 
 ClaimKey = tuple[str, str]
 #: kept: has its share and nothing changed. taken: gets it now. changed: has a share, and the new amounts fit.
@@ -288,3 +380,58 @@ class _Pass:
             self._asked[name] = asked if quantity is None else quantity + asked
         self._seen_asked = None
         return ClaimTurn(candidate, "pool", tuple(short), room, notations)
+
+
+def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandidate]) -> list[ClaimCandidate]:
+    """The claims that are marked as used, in the order in which they are chosen; ``candidates`` in queue order.
+
+    used: of the managed quota; only resources of the pool's ``hard`` count. The claim that covers most comes first,
+    cores and bytes added as plain numbers; of equal ones the earlier. Nothing else is chosen once no claim covers any.
+    Source: capsule internal/controllers/resourcepools, selectClaimsCoveringUsageGreedy.
+    """
+    left = {name: used[name].nano for name in hard if name in used and used[name].nano > 0}
+    asks = [{name: candidate.asks[name].nano for name in left if name in candidate.asks} for candidate in candidates]
+    if any(nano < 0 for mapping in asks for nano in mapping.values()):
+        return [candidates[index] for index in _scanned(left, asks)]
+    return [candidates[index] for index in _heaped(left, asks)]
+
+
+def _heaped(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
+    """Scores never grow while amounts are taken off, so that an old score bounds the new one."""
+    heap = [(-score, index) for index, mapping in enumerate(asks) if (score := _score(left, mapping)) > 0]
+    heapq.heapify(heap)
+    chosen: list[int] = []
+    while heap and any(left.values()):
+        _, index = heapq.heappop(heap)
+        score = _score(left, asks[index])
+        if score <= 0:
+            continue
+        if heap and (-score, index) > heap[0]:
+            heapq.heappush(heap, (-score, index))
+            continue
+        chosen.append(index)
+        _take(left, asks[index])
+    return chosen
+
+
+def _scanned(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
+    """With a claim of a negative amount every score has to be looked at each time."""
+    open_, chosen = list(range(len(asks))), list[int]()
+    while open_ and any(left.values()):
+        score, negated = max((_score(left, asks[index]), -index) for index in open_)
+        if score <= 0:
+            break
+        chosen.append(-negated)
+        open_.remove(-negated)
+        _take(left, asks[-negated])
+    return chosen
+
+
+def _score(left: Nanos, asks: Nanos) -> int:
+    """What is covered already counts for nothing, not even against a claim of a negative amount."""
+    return sum(min(left[name], nano) for name, nano in asks.items() if left[name])
+
+
+def _take(left: Nanos, asks: Nanos) -> None:
+    for name, nano in asks.items():
+        left[name] = max(left[name] - nano, 0)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.draft import Quantities, parse_list
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.capsule.model import GlobalResourceQuota
-from kubectl_kres.capsule.rules.selection import fault, fits, is_empty
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.capsule.rules.assignment import fault, fits, is_empty
+from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity
 

@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
-from kubectl_kres.admission.base.field_error import invalid
-from kubectl_kres.admission.base.outcome import Refusal, invalid_object
+from kubectl_kres.admission.base.outcome import Refusal, invalid, invalid_object
 from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.capsule.model import GROUP, MANAGED_LABEL, POOL_LABEL, VERSION, ResourcePool, quota_name
-from kubectl_kres.capsule.rules.allocation import ClaimShare
-from kubectl_kres.capsule.rules.amounts import added, readable
+from kubectl_kres.capsule.rules.allocation import ClaimShare, added, readable
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME
-from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ScopeSelector
+from kubectl_kres.model.objects import (
+    ManagedMetadata,
+    ObjectRef,
+    OwnerReference,
+    ResourceQuota,
+    ResourceQuotaSpec,
+    ScopeSelector,
+)
 from kubectl_kres.provenance.journal import Derive, Source, Term
 from kubectl_kres.quantity import Quantity, parse
 

@@ -1,19 +1,121 @@
-"""The four admission webhooks: what they add to pools and claims, and what they refuse."""
+"""The four admission webhooks: what they add to pools and claims, and what they refuse.
+
+The choice of a pool for a claim that names none: which pools it can be, since the order of equals is random.
+
+How a claim leaves a pool: released, its namespace gone from the selection, or the pool deleted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
-from kubectl_kres.capsule.rules.amounts import canonical, readable, same
-from kubectl_kres.capsule.rules.choice import choose
-from kubectl_kres.capsule.rules.conditions import in_use
-from kubectl_kres.capsule.rules.leaving import wants_release, without_release
-from kubectl_kres.model.meta import LabelSelector, ObjectRef
+from kubectl_kres.capsule.rules.allocation import Amounts, canonical, readable, same
+from kubectl_kres.capsule.rules.assignment import owns
+from kubectl_kres.capsule.rules.conditions import BOUND, EXHAUSTED, in_use, without
+from kubectl_kres.model.objects import LabelSelector, ObjectRef
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.quantity import ZERO
+
+
+class Option(Struct, frozen=True):
+    """A pool that lists the claim's namespace.
+
+    verdict: room, every resource fits; full, some do not, so that pools with room go first; lacking, a resource is not
+    in the pool, which is out; either, it lacks one and is short of another, and which is seen first is random.
+    """
+
+    pool: str
+    verdict: Literal["room", "full", "lacking", "either"]
+    missing: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
+
+
+class Choice(Struct, frozen=True):
+    """All pools that were looked at, and the names that can be written to ``spec.pool``; empty text: none was found."""
+
+    options: tuple[Option, ...]
+    possible: tuple[str, ...]
+
+
+def choose(namespace: str, asks: Amounts, pools: Iterable[ResourcePool]) -> Choice:
+    """What the webhook writes into an empty ``spec.pool``. It goes by the status of the pools, room is no condition.
+
+    Source: capsule internal/webhook/resourcepool/claim_mutating.go.
+    """
+    options = tuple(
+        _option(pool, asks)
+        for pool in sorted(pools, key=lambda pool: pool.metadata.name)
+        if namespace in (pool.status.namespaces or ())
+    )
+    by = {
+        verdict: [option.pool for option in options if option.verdict == verdict]
+        for verdict in ("room", "full", "either")
+    }
+    possible = by["room"] or by["full"] + by["either"]
+    if not by["room"] and not by["full"]:
+        possible = [*possible, ""]
+    return Choice(options, tuple(possible))
+
+
+def _option(pool: ResourcePool, asks: Amounts) -> Option:
+    ref, allocation = ObjectRef("ResourcePool", pool.metadata.name), pool.status.allocation
+    hard = readable(allocation.hard, ref, "status.allocation.hard", None)
+    left = readable(allocation.available, ref, "status.allocation.available", None)
+    missing = tuple(sorted(name for name in asks if name not in hard))
+    short = tuple(sorted(name for name, asked in asks.items() if name in hard and left.get(name, ZERO) < asked))
+    if missing:
+        return Option(pool.metadata.name, "either" if short else "lacking", missing, short)
+    return Option(pool.metadata.name, "full" if short else "room", (), short)
+
+
+RELEASE = "projectcapsule.dev/release"
+
+
+def wants_release(claim: ResourcePoolClaim) -> bool:
+    """Whether the claim carries the release annotation with a value that counts."""
+    return (claim.metadata.annotations or {}).get(RELEASE, "").lower() == "true"
+
+
+def without_release(claim: ResourcePoolClaim) -> ResourcePoolClaim:
+    """The claim without the annotation, whatever its value."""
+    annotations = claim.metadata.annotations or {}
+    if RELEASE not in annotations:
+        return claim
+    kept = {key: value for key, value in annotations.items() if key != RELEASE}
+    return structs.replace(claim, metadata=structs.replace(claim.metadata, annotations=kept or None))
+
+
+def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolClaim:
+    """The claim as the pool lets go of it. Ready stays as it was, and the claim is not queued again.
+
+    With ``deleteBoundResources`` the owner reference stays, unless the claim was released: the garbage collector
+    deletes it with the pool.
+
+    Source: capsule internal/controllers/resourcepools/pool_controller.go handleClaimDisassociation.
+    """
+    kept = without(claim.status.conditions, {BOUND, EXHAUSTED})
+    released = structs.replace(claim, status=structs.replace(claim.status, pool=None, conditions=kept, condition=None))
+    if pool.spec.config.delete_bound_resources and not wants_release(claim):
+        return released
+    owners = tuple(
+        owner_reference for owner_reference in claim.metadata.owner_references or () if not owns(owner_reference, pool)
+    )
+    freed = structs.replace(released, metadata=structs.replace(claim.metadata, owner_references=owners or None))
+    return without_release(freed)
+
+
+def is_orphan(claim: ResourcePoolClaim, pools: Collection[ResourcePool]) -> bool:
+    """Whether the garbage collector deletes the claim: it has owners, all of them pools, and none of them exists."""
+    owners = claim.metadata.owner_references or ()
+    if any(owner.kind != "ResourcePool" for owner in owners):
+        return False
+    return bool(owners) and not any(owns(owner, pool) for owner in owners for pool in pools)
+
 
 _POOLS = "resourcepools.validating.projectcapsule.dev"
 _CLAIMS = "resourcepoolclaims.validating.projectcapsule.dev"

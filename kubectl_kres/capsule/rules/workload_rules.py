@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.resource_names import is_pod_level
 from kubectl_kres.capsule.model import NamespaceRule, Tenant, TenantRule
-from kubectl_kres.capsule.rules.selection import fault, fits
+from kubectl_kres.capsule.rules.assignment import fault, fits
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.quantity import Quantity, from_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.system import OfNamespaces, TuiSystem
 
 
@@ -22,13 +22,12 @@ class CapsuleScreens(TuiSystem):
     def panes(self) -> Mapping[str, Any]:
         from kubectl_kres.capsule.screens.claim_screen import ClaimPane
         from kubectl_kres.capsule.screens.pool_screen import PoolPane
-        from kubectl_kres.capsule.screens.tenant_users import TenantUsersPane
+        from kubectl_kres.capsule.screens.pool_users import TenantUsersPane
 
         return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane, "Tenant": TenantUsersPane}
 
     def users(self) -> Mapping[str, Any]:
-        from kubectl_kres.capsule.screens.pool_users import PoolUsersPane
-        from kubectl_kres.capsule.screens.tenant_users import TenantUsersPane
+        from kubectl_kres.capsule.screens.pool_users import PoolUsersPane, TenantUsersPane
 
         return {"ResourcePool": PoolUsersPane, "Tenant": TenantUsersPane}
 

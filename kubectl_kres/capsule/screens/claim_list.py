@@ -17,11 +17,10 @@ from kubectl_kres.capsule.screens.scene import rows_of
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.claim import amounts_table, remedy_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claims import TONES
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.text.times import since
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, May
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import pooled_needs
-from kubectl_kres.capsule.reports.explain.claim_or_pool import ClaimExplanation, PoolOption
-from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import pool_place, short
 from kubectl_kres.capsule.screens.items import condition_item, turn_item, way_items
@@ -20,13 +19,13 @@ from kubectl_kres.capsule.screens.scene import scene_of
 from kubectl_kres.capsule.text.claim import VERBS, may_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
 from kubectl_kres.capsule.text.claims import TONES, short_words
-from kubectl_kres.capsule.text.queue_picture import queue_lines
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.capsule.text.pools import queue_lines
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.explain.claim_or_pool import QueueTurn, Says
-from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import QueueTurn, Says
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claim import nothing_helps, way_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped

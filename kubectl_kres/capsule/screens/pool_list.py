@@ -14,11 +14,10 @@ from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.scene import scene_of
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.pools import pool_lines
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.bar import fine_bar
-from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.render.text.line import Line, Tone, fine_bar
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

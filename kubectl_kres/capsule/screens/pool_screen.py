@@ -10,8 +10,7 @@ from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.needs import pooled_needs
-from kubectl_kres.capsule.reports.explain.claim_or_pool import PoolExplanation
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_pool
+from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import PoolExplanation, explain_pool
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.screens.claim_list import brief_words
 from kubectl_kres.capsule.screens.items import condition_item, way_items
@@ -19,16 +18,15 @@ from kubectl_kres.capsule.screens.pool_list import use_bar
 from kubectl_kres.capsule.screens.scene import scene_of
 from kubectl_kres.capsule.text.claim_or_pool import pool_page
 from kubectl_kres.capsule.text.claims import TONES, asks_words
-from kubectl_kres.capsule.text.queue_picture import of_pool, queue_lines
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.capsule.text.pools import of_pool, queue_lines
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.holders import holders_lines, named_bar, ranked
-from kubectl_kres.render.text.line import Line, Tone, clipped, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clipped, since, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
-from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item

@@ -1,4 +1,7 @@
-"""Who uses what a pool shares out: namespaces, the quotas that it keeps, workloads, pods, single values."""
+"""Who uses what a pool shares out: namespaces, the quotas that it keeps, workloads, pods, single values.
+
+Who uses what the quotas in a Tenant's namespaces allow.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.capsule.model import ResourcePool
-from kubectl_kres.capsule.reports.common.unseen import is_whole, unseen_of_pool
-from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
-from kubectl_kres.capsule.reports.pool.pool_tree import pool_tree, tree_needs
+from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_pool
+from kubectl_kres.capsule.reports.explain.explain_tenant import TenantUsers, tenant_users, users_needs
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_tree, tree_needs
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.text.claim_or_pool import users_head, users_page
 from kubectl_kres.capsule.text.pools import pool_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.quota.usage_tree import setter_needs
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.screens.users import UsersPane
 
 
@@ -67,3 +71,35 @@ class PoolUsersPane(UsersPane):
 
     def command(self) -> str:
         return self.session.command(f"pools {self.ref.name} --by value")
+
+
+class TenantUsersPane(UsersPane):
+    """Everything shown comes from the report of ``explain tenant/NAME --by value``."""
+
+    found: TenantUsers | None
+
+    def wanted(self) -> Iterator[Need]:
+        return users_needs(self.session.store, self.subject, self.session.server)
+
+    def ask(self) -> TenantUsers:
+        return tenant_users(self.session.store, self.subject, self.session.ask)
+
+    def names(self) -> Sequence[str]:
+        assert self.found is not None
+        return self.found.names
+
+    def head(self, width: int) -> Iterable[Line]:
+        assert self.found is not None
+        return users_head(self.found, width)
+
+    def text_lines(self, tab: str, width: int) -> Iterable[Line]:
+        del tab
+        assert self.found is not None
+        return users_page(self.found, width)
+
+    @property
+    def word(self) -> str:
+        return "tenant"
+
+    def command(self) -> str:
+        return self.session.command(f"explain tenant/{self.ref.name} --by value")

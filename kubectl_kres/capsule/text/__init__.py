@@ -24,7 +24,7 @@ class CapsuleText(RenderSystem):
 
     def quota_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
         if explanation.pools:
-            from kubectl_kres.capsule.text.pool_trail import trail_lines
+            from kubectl_kres.capsule.text.claims import trail_lines
 
             for trail in explanation.pools:
                 yield from trail_lines(trail, width)

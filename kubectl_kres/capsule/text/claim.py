@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
-from kubectl_kres.capsule.reports.unblock.option import UnblockOption
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claims import TONES, asks_words, short_words
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.remedy import BACK_OFF
+from kubectl_kres.reports.common.parts import Deed
 from kubectl_kres.reports.common.resource_lists import listed
-from kubectl_kres.reports.common.system_parts import Deed
 
 #: What one may do to a claim, as people say it.
 VERBS = {"change": "edit", "delete": "delete", "release": "release"}

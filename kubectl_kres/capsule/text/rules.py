@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.common.system_parts import RuleSummary
+from kubectl_kres.reports.common.parts import RuleSummary
 
 
 def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:

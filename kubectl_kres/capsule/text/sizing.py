@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from kubectl_kres.capsule.reports.claim.sizing import SizedPool, Sizing
 from kubectl_kres.capsule.text.claims import asks_words
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief

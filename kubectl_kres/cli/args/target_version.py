@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.server import LOCKED, LimitedResource, Server
+from kubectl_kres.admission.base.outcome import LOCKED, LimitedResource, Server
 from kubectl_kres.admission.base.versions import GATES, binary, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError
@@ -115,7 +115,7 @@ def _configured(file: str) -> tuple[tuple[LimitedResource, ...], frozenset[str]]
 def _loaded(file: str) -> Mapping[str, Any]:
     import yaml
 
-    from kubectl_kres.manifests.files import content
+    from kubectl_kres.manifests.read import content
 
     try:
         data = yaml.safe_load(content(file))

@@ -9,24 +9,24 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
-from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answering, read_yaml, uncollected
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, answering, read_yaml, uncollected
 from kubectl_kres.cli.select.checked import scenes
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.check import sarif, text
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render import check as sarif
+from kubectl_kres.render import check as text
 from kubectl_kres.render.text import data
 from kubectl_kres.reports.check.check import UNREAD, against, check, worst_first
-from kubectl_kres.reports.check.codes import chosen
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
-from kubectl_kres.reports.common.kind_answers import answers_about
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.check.registry import chosen
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.system import answers_about
 
 _KIND = "Check"
 #: So many findings are listed; the others are counted.

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from kubectl_kres.cli.args.flags import explaining
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
-from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, answering
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, Tally, answering
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render.pod import diff as render
-from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.system import answers_about, makes_one_pod
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
 from kubectl_kres.reports.explain.explain import unseen_of
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:

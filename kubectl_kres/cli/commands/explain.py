@@ -26,27 +26,24 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query, Tally
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.explanation import Explanation, is_held_up
-from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Explanation, Subject, is_held_up
+from kubectl_kres.reports.common.system import answers_about, is_explained
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 if TYPE_CHECKING:
-    from kubectl_kres.cli.output.alike import Alike
+    from kubectl_kres.cli.output.documents import Alike
     from kubectl_kres.cli.run.explainer import Explainer
     from kubectl_kres.cli.simulation.files_applied import FilesApplied
     from kubectl_kres.model.kinds import Kind
@@ -209,7 +206,7 @@ class ExplainPage(Page):
 
     def _reached(self, tally: Tally, result: Any, state: RunState | None) -> None:
         """Whether its pods exist and are ready, which ``--until`` may wait for."""
-        from kubectl_kres.reports.run_state.reached import is_ready, is_there
+        from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
 
         for word, reached in (("exist", is_there), ("ready", is_ready)):
             yes = reached(result.verdict, state, getattr(result, "replicas", None))
@@ -289,7 +286,7 @@ class ExplainPage(Page):
             return self._document(turn, subject)
         explanation = explain(turn.store, subject, turn.ask)
         if options.output == "brief":
-            from kubectl_kres.render.pod.brief import brief
+            from kubectl_kres.render.pod.explain import brief
 
             return explanation, Answered(subject, explanation, self.brief(brief(explanation, self._more(subject))))
         return explanation, Answered(
@@ -298,8 +295,7 @@ class ExplainPage(Page):
 
     def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
-        from kubectl_kres.cli.output.alike import Alike
-        from kubectl_kres.cli.output.documents import Shaped
+        from kubectl_kres.cli.output.documents import Alike, Shaped
         from kubectl_kres.render.text import data
         from kubectl_kres.reports.common.system import likeness_of
         from kubectl_kres.reports.explain.value_query import narrowed
@@ -397,7 +393,7 @@ class ExplainPage(Page):
 
     def _more(self, subject: Subject) -> str:
         """The command that gives the whole answer."""
-        from kubectl_kres.cli.args.repeat_flags import explaining
+        from kubectl_kres.cli.args.flags import explaining
 
         return explaining(self.options, subject.ref, subject.file)
 
@@ -407,9 +403,9 @@ class ExplainPage(Page):
         if self._lined:
             yield render.counts(self._words)
         if self._together is not None and self.options.output in {"text", "wide"}:
-            from kubectl_kres.render.changes import together
+            from kubectl_kres.render.changes import change_report as together
 
-            yield from together.lines(self._together, color=self.color, width=self.width)
+            yield from together.altered_lines(self._together, color=self.color, width=self.width)
         if self._left_out and self._whole:
             yield from [""] * (self._blocks > 0)
             yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)

@@ -13,8 +13,7 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.fleet.answer import answer_line
-from kubectl_kres.cli.fleet.reports import REPORTS, summed_by
+from kubectl_kres.cli.fleet import REPORTS, answer_line, summed_by
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, colored, put, width
@@ -28,7 +27,7 @@ from kubectl_kres.fleet.rows import parquet_available
 from kubectl_kres.fleet.status import ClusterStatus, exit_code, total, worst_first
 from kubectl_kres.fleet.supervisor import supervised
 from kubectl_kres.fleet.task import FleetTask
-from kubectl_kres.render.fleet import fleet_table as render
+from kubectl_kres.render import fleet as render
 from kubectl_kres.store.store import Origin
 
 #: Seconds for one cluster, and live clusters at a time.

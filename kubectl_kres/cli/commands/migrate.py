@@ -8,12 +8,12 @@ from functools import partial
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, DEMO, HEADROOM, SERVER, SNAPSHOT, VERIFY, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answering
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, answering
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.data import to_yaml
 from kubectl_kres.render.text.line import plain
+from kubectl_kres.reports.changes.followed import plugin_needs
 from kubectl_kres.reports.changes.migration import (
     Migration,
     Verification,
@@ -23,7 +23,6 @@ from kubectl_kres.reports.changes.migration import (
     tenant_of,
     verification,
 )
-from kubectl_kres.reports.changes.needs import plugin_needs
 
 _MOST = 1000
 

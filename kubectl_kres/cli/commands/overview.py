@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import (
     ALL_NAMESPACES,
     ALLOW_PARTIAL,
@@ -17,20 +18,18 @@ from kubectl_kres.cli.args.options import (
     WATCH,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, each_pod, read_yaml
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, each_pod, read_yaml
 from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.overview import lines as render
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask
 from kubectl_kres.reports.explain.all_states import PodStates
-from kubectl_kres.reports.overview.overview import Overview, overview, overview_needs
+from kubectl_kres.reports.overview import Overview, overview, overview_needs
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
 from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from kubectl_kres.admission.kubelet.kernel import Driver
+from kubectl_kres.admission.kubelet import Driver
+from kubectl_kres.cli.args.flags import explaining, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     CGROUP,
@@ -20,17 +21,15 @@ from kubectl_kres.cli.args.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, named
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
-from kubectl_kres.reports.common.kind_answers import makes_one_pod
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import LikeReaches, QosAnswers, Quality, quality, unclassed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from kubectl_kres.cli.args.flags import explaining, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     ASCII,
@@ -20,21 +21,19 @@ from kubectl_kres.cli.args.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, Tally
 from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.render.describe import describe_policy
 from kubectl_kres.render.quota import fit as render_fit
 from kubectl_kres.render.quota import quota_blocks as render
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.quota.denied import Denied, denied
 from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit

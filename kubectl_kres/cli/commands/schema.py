@@ -16,14 +16,14 @@ from kubectl_kres.render.text import data
 
 #: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
 ANSWERS = {
-    "overview": ("kubectl_kres.reports.overview.overview", "Overview", "Overview"),
+    "overview": ("kubectl_kres.reports.overview", "Overview", "Overview"),
     "explain": ("kubectl_kres.reports.common.explanation", "Explanation", "Explanation"),
     "quota": ("kubectl_kres.reports.quota.quota_report", "QuotaReport", "Quota"),
     "fit": ("kubectl_kres.reports.quota.fit", "Fit", "Fit"),
     "denied": ("kubectl_kres.reports.quota.denied", "Denied", "Denied"),
     **{command: answer for system in systems() for command, answer in system.answers.items()},
     "diff": ("kubectl_kres.reports.explain.difference", "Difference", "Diff"),
-    "timeline": ("kubectl_kres.reports.timeline.entry", "Timeline", "Timeline"),
+    "timeline": ("kubectl_kres.reports.timeline", "Timeline", "Timeline"),
     "check": ("kubectl_kres.reports.check.finding", "CheckFinding", "Check"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "upgrade": ("kubectl_kres.reports.changes.upgrade", "UpgradeReport", "Upgrade"),
@@ -31,7 +31,7 @@ ANSWERS = {
     "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),
     "fleet": ("kubectl_kres.fleet.status", "ClusterStatus", "Fleet"),
     "open": ("kubectl_kres.reports.qos.qos_open", "Open", "QosOpen"),
-    "resize": ("kubectl_kres.reports.resize.resize_report", "Resize", "Resize"),
+    "resize": ("kubectl_kres.reports.resize", "Resize", "Resize"),
 }
 
 

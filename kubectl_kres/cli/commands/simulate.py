@@ -12,6 +12,7 @@ from typing import Any
 import click
 from msgspec import structs
 
+from kubectl_kres.cli.args.flags import explaining
 from kubectl_kres.cli.args.options import (
     ALL_NAMESPACES,
     ALLOW_PARTIAL,
@@ -23,35 +24,38 @@ from kubectl_kres.cli.args.options import (
     SIMULATED,
     Options,
 )
-from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.args.target_version import described
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
-from kubectl_kres.cli.run.run_loop import uncollected
-from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.simulation.parameters import with_kinds
-from kubectl_kres.cli.simulation.steps import given_steps, placed
+from kubectl_kres.cli.run.run_loop import Tally, uncollected
+from kubectl_kres.cli.simulation.steps import given_steps, placed, with_kinds
 from kubectl_kres.cli.source.object_source import ObjectSource, moment, opened
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import Rollouts, compared, report_of
-from kubectl_kres.reports.changes.followed import GivenStep, enforced_beside, followed, policies_of, remarks
-from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.followed import (
+    GivenStep,
+    enforced_beside,
+    followed,
+    namespace_needs,
+    plugin_needs,
+    policies_of,
+    pool_needs,
+    remarks,
+)
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
-from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Unseen, unread
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean
-from kubectl_kres.simulate.parameters import parameters_of
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.simulate.plugins import parameters_of
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 _RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"

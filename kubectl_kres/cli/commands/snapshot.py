@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
-from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import may_i, say
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
@@ -33,11 +33,10 @@ from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS, Kind, is_view
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.scheduling_needs import spec_needs
 from kubectl_kres.snapshot.format import Header
-from kubectl_kres.snapshot.managers import with_text
+from kubectl_kres.snapshot.redact import with_text
 from kubectl_kres.snapshot.scheduling import BESIDE, asks_more, find_views, needs_beside
 from kubectl_kres.snapshot.write import write_stream
-from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import READ, Coverage, Need, Origin, Store, fallen_short
 from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _parameters(connection: Connection, kind: Kind, need: Need) -> list[Any]:
     """What a policy takes its parameters from. Raises NotFound where no such kind is served."""
-    from kubectl_kres.cluster.read.parameters import read
+    from kubectl_kres.cluster.read.fill_store import read
 
     items, coverage = read(connection, kind, need)
     if coverage.state == "absent":

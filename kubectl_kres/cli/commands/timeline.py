@@ -17,15 +17,13 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, each_pod
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, each_pod
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import UsageError, on_one_line
-from kubectl_kres.render.timeline import lines as render
-from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
-from kubectl_kres.reports.timeline.trouble import PodNews
+from kubectl_kres.render import timeline as render
+from kubectl_kres.reports.timeline import PodNews, timeline, timeline_needs
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:

@@ -100,7 +100,7 @@ def _theme(options: Options, *, monochrome: bool) -> str:
 def _look_at_columns(options: Options) -> None:
     """Raises UsageError for columns of the settings that a list does not have."""
     if options.columns:
-        from kubectl_kres.tui.lists.chosen_columns import fault
+        from kubectl_kres.tui.lists.list_registry import fault
 
         for name, heads, place in options.columns:
             if why := fault(name, heads):
@@ -109,21 +109,21 @@ def _look_at_columns(options: Options) -> None:
 
 def _session(options: Options) -> Session:
     if options.snapshot and Path(options.snapshot).is_dir():
-        from kubectl_kres.cli.terminal.tui_moments import newest
+        from kubectl_kres.cli.terminal import newest
 
         return newest(options)
     if options.demo or options.snapshot:
-        from kubectl_kres.cli.terminal.tui_offline import held
+        from kubectl_kres.cli.terminal import held
 
         return held(options)
-    from kubectl_kres.cli.terminal.tui_live import live  # a quarter of a second
+    from kubectl_kres.cli.terminal import live  # a quarter of a second
 
     return live(options)
 
 
 def _completes(kind: Kind) -> bool:
     """Whether there is a screen for an object of the kind."""
-    from kubectl_kres.reports.common.kind_answers import is_shown  # asked only to complete a word
+    from kubectl_kres.reports.common.system import is_shown  # asked only to complete a word
 
     return is_shown(kind)
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 #: A list of nothing but metadata, from servers that can make one.
 _ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"

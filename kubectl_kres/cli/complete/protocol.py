@@ -3,6 +3,12 @@
 A line for each candidate, with a tab before what it does, then a colon and a number for the shell. What takes longer
 than a moment, fails or would ask is left out: a shell that waits for a cluster is worse than one that completes less.
 Source: kubectl cmd/plugin_completion.go.
+
+What the last word of a command line may become, found with the parser's own tables; nothing is read.
+
+What may stand at the cursor of a command line.
+
+Words that name objects, as far as they are typed: a type, ``TYPE/NAME``, or a name behind a type.
 """
 
 from __future__ import annotations
@@ -11,13 +17,218 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic
+from typing import Any, NamedTuple
 
-from kubectl_kres.cli.complete.context import find
-from kubectl_kres.cli.complete.cursor import NO_FILES, CompletionContext
+import click
+
+from kubectl_kres.cli.args import flags
+from kubectl_kres.cli.args.flags import CommandLine
+from kubectl_kres.cli.args.options import SHARED, OneOf, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.program import Program, aliases, commands
+from kubectl_kres.cli.system import systems
+from kubectl_kres.model.kinds import KINDS, Kind
+
+#: What the shell is told beside the candidates. Source: spf13/cobra ShellCompDirective.
+FILES, NO_SPACE, NO_FILES, FOLDERS = 0, 2, 4, 16
+
+
+class Completion(NamedTuple):
+    """A word, and what it does."""
+
+    word: str
+    about: str = ""
+
+
+class CompletionContext(NamedTuple):
+    """What may stand at the cursor.
+
+    before, typed: what stays of the word, and how the part behind it begins. words: the candidates that need no
+    reading. type: the type, as the user wrote it, whose objects are candidates, but for ``taken``. entries: the part of
+    the kubeconfig whose entries are. options: the flags given before.
+    """
+
+    typed: str
+    before: str = ""
+    words: tuple[Completion, ...] = ()
+    type: str = ""
+    taken: frozenset[str] = frozenset()
+    entries: str = ""
+    directive: int = NO_FILES
+    options: Options = Options()
+
+
+def named(
+    takes: Callable[[Kind], bool], words: Sequence[str], typed: str, options: Options, *, slash: bool = False
+) -> CompletionContext:
+    """The slot behind ``words``. ``takes``: which kinds they may be of. ``slash``: only ``TYPE/NAME`` is understood.
+
+    Names are none where a list is asked for, by a selector or over all namespaces.
+    """
+    listing = options.all_namespaces or bool(options.selector or options.field_selector)
+    if words and "/" not in words[0] and not slash:
+        many = "," in words[0]
+        return CompletionContext(
+            typed, type="" if listing or many else words[0], taken=frozenset(words[1:]), options=options
+        )
+    type_, text, name = typed.partition("/")
+    if text:
+        taken = frozenset(word.partition("/")[2] for word in words if word.partition("/")[0] == type_)
+        return CompletionContext(name, f"{type_}/", type="" if listing else type_, taken=taken, options=options)
+    if words or slash:
+        return CompletionContext(typed, words=_types(takes, "/"), directive=NO_FILES | NO_SPACE)
+    before, comma, last = typed.rpartition(",")
+    return CompletionContext(last, before + comma, _types(takes, ""))
+
+
+def _types(takes: Callable[[Kind], bool], end: str) -> tuple[Completion, ...]:
+    return tuple(Completion(f"{kind.plural}{end}", kind.kind) for kind in KINDS if takes(kind))
+
+
+#: Stands for the word at the cursor: no word that is typed holds a NUL.
+_HERE = "\0"
+
+#: The type whose objects a flag names.
+_TYPES = {"namespaces": "namespaces"} | {flag: kind for system in systems() for flag, kind in system.flag_types.items()}
+
+#: The part of the kubeconfig that a flag names an entry of.
+_ENTRIES = {"context": "contexts", "contexts": "contexts", "cluster": "clusters", "user": "users"}
+
+
+def find(words: Sequence[str]) -> CompletionContext:
+    """The slot of the last word. Without candidates where the words before it cannot be understood."""
+    *before, typed = words or [""]
+    program = Program()
+    ctx = click.Context(program, info_name="kubectl kres")
+    try:
+        shared = (*SHARED, *program.params)
+        line, rest = _split(before, typed, shared, ctx, stop=True)
+        if line.words in {(), (_HERE,)}:
+            return _outside(line, rest, typed, shared)
+        name, *own = line.words
+        command = program.get_command(ctx, aliases().get(name, name))
+        if not isinstance(command, Command):
+            return CompletionContext(typed)
+        if own[-1:] == [_HERE]:
+            own = own[:-1]
+        inner, rest = _split(own, typed, command.params, ctx)
+        return _inside(command, CommandLine((*line.given, *inner.given), inner.words), rest, typed)
+    except click.UsageError:
+        return CompletionContext(typed)
+
+
+def _split(
+    before: Sequence[str], typed: str, known: Iterable[click.Parameter], ctx: click.Context, *, stop: bool = False
+) -> tuple[CommandLine, str]:
+    """The words with a mark for the last one, and what of that one stands before the mark: ``--output=``, ``-n``."""
+    by_name = {name: flag for flag in known if isinstance(flag, click.Option) for name in flag.opts}
+    rest = ""
+    if typed.startswith("--") and "=" in typed:
+        rest = typed[: typed.index("=") + 1]
+    elif len(typed) > 2 and typed[0] == "-" and typed[:2] in by_name and not by_name[typed[:2]].is_flag:
+        rest = typed[: 3 if typed[2] == "=" else 2]
+    return flags.split([*before, rest + _HERE], by_name.values(), ctx, stop=stop), rest
+
+
+def _outside(line: CommandLine, rest: str, typed: str, shared: Iterable[click.Parameter]) -> CompletionContext:
+    """Before the command, or at it."""
+    options = _options(line)
+    if line.given and line.given[-1].value == _HERE:
+        return _value(_flag(line.given[-1].field, shared), None, rest, typed, options)
+    if typed.startswith("-"):
+        return CompletionContext(typed, words=_names(shared, line))
+    return CompletionContext(typed, words=_commands(), options=options)
+
+
+def _inside(command: Command, line: CommandLine, rest: str, typed: str) -> CompletionContext:
+    """Behind the command: the value of a flag, a flag, or one of the words."""
+    options = _options(line)
+    if line.given and line.given[-1].value == _HERE:
+        return _value(_flag(line.given[-1].field, command.params), command, rest, typed, options)
+    if typed.startswith("-"):
+        return CompletionContext(typed, words=_names(command.params, line))
+    words = line.words[:-1]
+    if command.name == "help":
+        return CompletionContext(typed, words=() if words else _commands())
+    if options.filenames:
+        return CompletionContext(typed)
+    return _word(command, words, typed, options)
+
+
+def _word(command: Command, words: Sequence[str], typed: str, options: Options) -> CompletionContext:
+    """One of the words that are no flags, as the command declares them."""
+    completes = command.completes
+    if isinstance(completes, tuple):
+        return CompletionContext(typed, words=() if words else tuple(map(Completion, completes)))
+    if isinstance(completes, str):
+        return CompletionContext(typed, type=completes, taken=frozenset(words), options=options)
+
+    return named(completes, words, typed, options)
+
+
+def _value(flag: click.Option, command: Command | None, rest: str, typed: str, options: Options) -> CompletionContext:
+    """The value of a flag. ``rest``: what stands before it in the same word; a shell takes off ``--flag=`` itself."""
+    slot = CompletionContext(typed[len(rest) :], "" if rest.endswith("=") else rest, options=options)
+    if flag.metavar in {"FILE", "DIR", "DIR|GLOB"}:
+        return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
+    if flag.name in _TYPES:
+        given = options.namespaces if flag.multiple else ()
+        return slot._replace(type=_TYPES[flag.name], taken=frozenset(given))
+    if flag.name in _ENTRIES:
+        return slot._replace(entries=_ENTRIES[flag.name])
+    if flag.metavar == "TYPE/NAME":
+        from kubectl_kres.reports.common.system import makes_one_pod
+
+        completion_context = named(makes_one_pod, (), slot.typed, options, slash=True)
+        return completion_context._replace(before=slot.before + completion_context.before)
+    return slot._replace(words=tuple(Completion(word) for word in _choices(flag, command) if word))
+
+
+def _choices(flag: click.Option, command: Command | None) -> Iterable[str]:
+    if flag.name == "output":
+        return command.formats if command else ()
+    if flag.name == "kube_version":
+        from kubectl_kres.admission.base.versions import NEWEST, OLDEST, shown
+
+        return [shown((NEWEST[0], minor)) for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
+    return flag.callback.words if isinstance(flag.callback, OneOf) else ()
+
+
+def _commands() -> tuple[Completion, ...]:
+    return tuple(Completion(name, about) for name, (_, about) in commands().items())
+
+
+def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:
+    """The flags that may follow: all that are not given yet or may be repeated."""
+    given = {given_flag.field for given_flag in line.given}
+    return tuple(
+        Completion(name, (flag.help or "").partition(". ")[0].rstrip("."))
+        for flag in known
+        if isinstance(flag, click.Option) and (flag.name not in given or flag.multiple)
+        for name in flag.opts
+    )
+
+
+def _flag(field: str, known: Iterable[click.Parameter]) -> click.Option:
+    return next(flag for flag in known if isinstance(flag, click.Option) and flag.name == field)
+
+
+def _options(line: CommandLine) -> Options:
+    """The flags that are given before the cursor; numbers keep their defaults, since nothing here depends on them."""
+    values: dict[str, Any] = {}
+    for given_flag in line.given:
+        default = Options._field_defaults.get(given_flag.field)
+        if given_flag.value == _HERE or default is None or type(default) is int:
+            continue
+        values[given_flag.field] = (
+            (*values.get(given_flag.field, ()), given_flag.value) if isinstance(default, tuple) else given_flag.value
+        )
+    return Options(**values)
+
 
 #: Seconds that all of it may take.
 LIMIT = 1.5

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.render.text.line import plain
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
 
 #: Formats that are one document.
 DOCUMENTS = ("json", "yaml")

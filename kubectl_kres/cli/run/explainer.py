@@ -6,15 +6,12 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query, Tally
 from kubectl_kres.cli.system import systems
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.kind_answers import answers_about
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.reports.common.system import answers_about
+from kubectl_kres.store.store import Need, Store
 
 
 class Explainer:

@@ -6,32 +6,28 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.capsule.reports.simulate.prediction import predicted
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.capsule.reports.simulate import predicted
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import asked_for, complete, counted_in_files, in_files
 from kubectl_kres.cli.simulation.steps import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
-from kubectl_kres.reports.check.needs import check_needs, cluster_needs, lacking
-from kubectl_kres.reports.check.of_store import makers, unmade
+from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, lacking, makers, unmade
 from kubectl_kres.reports.check.refused.pods import ROLLED
 from kubectl_kres.reports.check.scene import Scene, Tries
-from kubectl_kres.reports.common.explanation import Unseen, unseen
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.replicas import same_template
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unseen
+from kubectl_kres.reports.common.replicas import controller, same_template
 from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied
-from kubectl_kres.reports.quota.counted import counting_needs
-from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.reports.pipeline_needs import pipeline_needs
+from kubectl_kres.reports.quota.usage_tree import counting_needs
+from kubectl_kres.store.store import READ, Coverage, Need, Store
+from kubectl_kres.tekton.reports.needs import pipeline_needs
 
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.cli.args.arguments import name_of, refuse_selectors
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.cli.args.arguments import Test, fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.selector import Test, fields_match, labels_match
 from kubectl_kres.cli.select.workloads import Found, complete, fault_of, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.reports.common.explanation import unread, unseen
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.reports.common.explanation import Subject, unread, unseen
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
-from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
 from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_reports
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
+from kubectl_kres.store.store import Need
 
 _QUOTA = BY_KIND["ResourceQuota"]
 

@@ -7,26 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.requests import resource_of
+from kubectl_kres.admission.quota.quota_admission import resource_of
 from kubectl_kres.cli.args.arguments import NamedObjects, asked, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, mapping, text
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import mapping, text
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod, require_answers
-from kubectl_kres.reports.common.pod_template import raw_template
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.explanation import Subject, Unseen, raw_template, unread
+from kubectl_kres.reports.common.system import answers_about, makes_one_pod, require_answers, systems
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
@@ -240,7 +235,7 @@ def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
     """The objects of files that quotas merely count: those that every cluster has, and those that a quota names."""
-    from kubectl_kres.cli.args.selector import labels_match
+    from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.model.quota_objects import CountedObject
     from kubectl_kres.reports.namespace.counted_object import is_counted
@@ -264,7 +259,7 @@ def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list
 
 
 def _left_out(given: Input, selector: str) -> tuple[str, ...]:
-    from kubectl_kres.cli.args.selector import labels_match
+    from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
 
     left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in given.manifests if is_left_out(manifest))
@@ -301,7 +296,7 @@ def _nothing(given: Input, options: Options) -> UsageError:
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
     """The pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the input."""
-    from kubectl_kres.cli.args.selector import labels_match
+    from kubectl_kres.cli.args.arguments import labels_match
 
     fits = labels_match(selector)
     subjects: list[Subject] = []
@@ -335,7 +330,7 @@ def _defined(definition: Manifest) -> tuple[str, str]:
 
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
-    from kubectl_kres.cli.args.selector import labels_match
+    from kubectl_kres.cli.args.arguments import labels_match
 
     fits = labels_match(selector)
     raws = {
@@ -430,7 +425,7 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
     faults = [missing(source.store, subject) for subject in group]
     cluster_error = next((fault for fault in faults if not isinstance(fault, NotFound)), faults[0])
     if isinstance(cluster_error, NotFound) and len(group) == 1 and not cluster_error.hint:
-        from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
+        from kubectl_kres.reports.pod.preflight import namespace_needs, no_namespace
 
         space = group[0].ref.namespace
         source.fill(namespace_needs(source.store, space))
@@ -518,7 +513,7 @@ def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
     whole = Need(need.kind, need.namespace)
     if not source.store.covered(whole).known:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
-    from kubectl_kres.cli.args.selector import fields_match, labels_match
+    from kubectl_kres.cli.args.arguments import fields_match, labels_match
 
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
     yield [

@@ -1,4 +1,7 @@
-"""The steps of a change, in the order in which they were given on the command line."""
+"""The steps of a change, in the order in which they were given on the command line.
+
+The kinds of objects that admission policies take parameters from, of which only the server knows more.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,22 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.documents import yaml_text
-from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.errors import ClusterError, InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
 from kubectl_kres.manifests.overlay import holds_template
 from kubectl_kres.manifests.read import LISTED, read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model.admitting import kind_name, parameter_kind
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod_places import called, is_followed
-from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test
+from kubectl_kres.reports.changes.followed import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, key_of_step, merged
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.simulate.plugins import Parameters, parameters_of
 from kubectl_kres.store.store import Store
 
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
@@ -319,3 +324,31 @@ def _fits(manifest: Manifest, kind: Kind | None) -> bool:
     except InputError:
         return False
     return True
+
+
+def with_kinds(wanted: Sequence[GivenStep], source: ObjectSource) -> list[GivenStep]:
+    """With the kinds of parameters that no table here has, as far as it is known where their objects stand."""
+    parameters = parameters_of(policies_of(wanted, source.store))
+    return [_with_kind(item, parameters, source) for item in wanted]
+
+
+def _with_kind(item: GivenStep, parameters: Parameters, source: ObjectSource) -> GivenStep:
+    kind, _ = key_of_step(item.step)
+    if item.kind is not None or not parameters.concern(item.step):
+        return item
+    name = kind_name(parameters.versions[kind], kind)
+    spaces = {stored.metadata.namespace for stored in source.store.all(name)}
+    namespaced = True if item.namespace else all(spaces) if spaces else _is_namespaced(name, source)
+    known = parameter_kind(name)
+    if namespaced is None or known is None:
+        return item
+    return structs.replace(item, kind=structs.replace(known, kind=kind, namespaced=namespaced))
+
+
+def _is_namespaced(name: str, source: ObjectSource) -> bool | None:
+    """None: nobody can be asked."""
+    try:
+        kind: Kind = source.kind(name.lower())
+    except ClusterError:
+        return None
+    return kind.namespaced

@@ -8,25 +8,22 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
+from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
 from kubectl_kres.cli.source.object_source import Input, moment
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection.api_connection import Connection, whoami
 from kubectl_kres.cluster.connection.connect import connect
-from kubectl_kres.cluster.connection.whoami import whoami
-from kubectl_kres.cluster.kubeconfig.current_context import load
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.read import discovery, fill_store
 from kubectl_kres.cluster.read.alongside import Alongside
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, Kinds
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.coverage import READ, Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.store.store import READ, Need, Origin, Store
 
 L = TypeVar("L", bound="LiveSource")
 

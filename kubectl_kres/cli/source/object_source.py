@@ -13,11 +13,10 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.model.tekton_config import NAMESPACE as TEKTON_NAMESPACE
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Kept, Origin, Store
+from kubectl_kres.store.store import Kept, Need, Origin, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest

@@ -11,11 +11,10 @@ from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import WORKLOADS, Kind
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.snapshot import demo
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
-from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.store import Kept, Store
+from kubectl_kres.store.store import READ, Coverage, Kept, Need, Store
 
 #: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
 _NUMEROUS = ("Pod", "Event", "TaskRun")
@@ -40,7 +39,7 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
     if options.offline:
         given.place((*options.namespaces, "default")[0])
         return OfflineSource(options, given.policies), given
-    path = str(demo.path()) if options.demo else options.snapshot
+    path = str(demo.demo_path()) if options.demo else options.snapshot
     offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
     given.place(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
     given.lay_over(offline_source.store)
@@ -167,7 +166,7 @@ class OfflineSource:
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
         where = f"of namespace {need.namespace}" if need.namespace else "of all namespaces"
-        name = "the bundled example" if self._path == str(demo.path()) else self._path
+        name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
         return f"{name} does not hold the {need.kind} objects {where}{only}"
 
     def pages(self, need: Need) -> Iterator[list[Any]]:
@@ -204,7 +203,7 @@ def _matches(need: Need) -> Callable[[Any], bool] | None:
     """Whether an object of the need's kind is one that it asks for; None: each is."""
     if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
         return None
-    from kubectl_kres.cli.args.selector import fields_match, labels_match
+    from kubectl_kres.cli.args.arguments import fields_match, labels_match
 
     labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
 

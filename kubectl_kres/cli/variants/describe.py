@@ -8,20 +8,17 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, Tally
 from kubectl_kres.cli.select.workloads import chosen, fault_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
 from kubectl_kres.render.describe import describe_policy as render
 from kubectl_kres.render.describe.describe_pod import pod_lines
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.quota.describe import describe_needs, limit_range_block, namespace_block, quota_block
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 KINDS = ("ResourceQuota", "LimitRange", "Namespace", "Pod")
 

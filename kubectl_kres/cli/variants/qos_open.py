@@ -8,13 +8,11 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import is_terminal
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.variants.pod_pages import pod_pages
+from kubectl_kres.cli.variants.summary import pod_pages
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.text.columns import columns
-from kubectl_kres.render.text.line import clipped
+from kubectl_kres.render.text.line import clipped, columns
 from kubectl_kres.reports.qos.qos_open import STATED, Open, Opening
 
 _HEADS = ("NAMESPACE", "WORKLOAD", "CONTAINER", "PODS", "WITHOUT")

@@ -9,16 +9,15 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.manifests import files
+from kubectl_kres.manifests import read as files
 from kubectl_kres.render.pod import resize as render
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.reports.resize.resize_report import Resize, resize
+from kubectl_kres.reports.resize import Resize, resize
 
 _INLINE = "--resize"
 
@@ -33,7 +32,7 @@ def _read_patch(argument: str) -> Any:
         shown, text = _INLINE, argument
     else:
         stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
-        shown, text = files.STDIN if file == "-" else file, files.text(file, stdin)
+        shown, text = files.STDIN if file == "-" else file, files.read_text(file, stdin)
     documents = [*yaml_text.split(shown, text)]
     if len(documents) != 1:
         raise UsageError(f"--resize: one patch is expected, not {len(documents)} documents")

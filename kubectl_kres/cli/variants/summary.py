@@ -1,4 +1,7 @@
-"""``kubectl kres qos --summary``: all pods, page by page, of which only numbers are kept."""
+"""``kubectl kres qos --summary``: all pods, page by page, of which only numbers are kept.
+
+All pods that -n, -A and -l choose, page by page: of clusters that are too large to keep them.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,38 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import DOCUMENTS
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally
+from kubectl_kres.cli.select.workloads import readable
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.variants.pod_pages import pod_pages
-from kubectl_kres.errors import UsageError
+from kubectl_kres.errors import Forbidden, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.qos.qos_sums import Adding
+from kubectl_kres.store.store import Need
+
+
+def pod_pages(
+    frame: Frame, source: ObjectSource, options: Options, tally: Tally, *, instead: str
+) -> Iterator[list[Pod]]:
+    """One page after the other; a namespace of several that may not be read is missing in ``tally``.
+
+    ``instead``: the complaint about a word that names another kind, without that. Raises UsageError, ClusterError.
+    """
+    tally.listed = False
+    for word in frame.query.words:
+        if source.kind(word).struct is not Pod:
+            raise UsageError(f"{instead} {source.kind(word).qualified}")
+    spaces = source.namespaces or ("",)
+    for space in spaces:
+        need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
+        for page in readable(source.pages(need), several=len(spaces) > 1):
+            if isinstance(page, Forbidden):
+                tally.missed(page)
+            else:
+                yield page
+    tally.saw((), complete=not source.skipped)
+
 
 #: Pods are all that is added up, and a namespace that does not exist is told.
 _UNREAD = frozenset(BY_KIND) - {"Pod", "Namespace"}

@@ -7,18 +7,17 @@ from functools import partial
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answer, read_yaml
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, answer, read_yaml
 from kubectl_kres.cli.select.checked import scenes
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.changes import upgrade as render
+from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.reports.changes.upgrade import SpaceChanges, UpgradeReport, changes_in, report_of
-from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.store.store import Need
 
 _NEEDED = ("LimitRange", "ResourceQuota", "Pod")
 
@@ -60,7 +59,7 @@ class UpgradePage(Page):
         yield Answered(None, report, partial(self._lines, report))
 
     def _lines(self, report: UpgradeReport) -> Iterable[str]:
-        return render.lines(report, color=self.color, width=self.width, wide=self.options.output == "wide")
+        return render.upgrade_lines(report, color=self.color, width=self.width, wide=self.options.output == "wide")
 
     def _negative(self, report: UpgradeReport) -> bool:
         return self.options.exit_code and report.outcome == "worse"

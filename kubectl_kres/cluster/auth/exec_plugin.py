@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kubectl_kres.cluster.auth import plugin_process
-from kubectl_kres.cluster.kubeconfig import yaml_tree
+from kubectl_kres.cluster.kubeconfig import files as yaml_tree
 from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy, allow
 from kubectl_kres.cluster.kubeconfig.types import Exec
 from kubectl_kres.cluster.transport.response import one_line

@@ -8,7 +8,7 @@ from threading import Lock
 
 from kubectl_kres.cluster.auth import credentials, exec_plugin
 from kubectl_kres.cluster.auth.credentials import Credentials
-from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.errors import ConfigError
 
 #: Seconds for which the content of a token file counts. Source: client-go transport NewCachedFileTokenSource.

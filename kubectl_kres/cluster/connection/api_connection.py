@@ -1,4 +1,7 @@
-"""One connection to an API server: GETs with their time limit, retries and warnings, and the question who we are."""
+"""One connection to an API server: GETs with their time limit, retries and warnings, and the question who we are.
+
+Who the server takes us for.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,18 @@ from time import monotonic, sleep
 from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
+import msgspec
 import urllib3
-from msgspec import structs
+from msgspec import Struct, structs
 from urllib3 import exceptions
 
 from kubectl_kres.cluster.auth.credentials import Credentials
 from kubectl_kres.cluster.transport import body as bodies
-from kubectl_kres.cluster.transport import errors
+from kubectl_kres.cluster.transport import response as errors
+from kubectl_kres.cluster.transport.body import Stream
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line
-from kubectl_kres.cluster.transport.stream import Stream
 from kubectl_kres.cluster.transport.trace import Trace, masked
-from kubectl_kres.errors import ConfigError
+from kubectl_kres.errors import ConfigError, Unauthenticated
 
 #: Seconds to wait for a connection, whatever the time limit of the request.
 CONNECT_TIMEOUT = 10.0
@@ -263,3 +267,33 @@ def _without(answer: Response, secrets: tuple[str, ...]) -> Response:
     for secret in secrets:
         content = content.replace(secret.encode(), b"<masked>")
     return structs.replace(answer, body=content)
+
+
+class Person(Struct, frozen=True):
+    """A user as the server knows it. Source: authentication.k8s.io/v1 UserInfo."""
+
+    username: str | None = None
+    groups: tuple[str, ...] | None = None
+
+
+class _Status(Struct, frozen=True, rename="camel"):
+    user_info: Person | None = None
+
+
+class _Review(Struct, frozen=True):
+    status: _Status | None = None
+
+
+def whoami(connection: Connection) -> Person | None:
+    """The user; None if the server does not say or may not be asked. Raises Unreachable, TimedOut, Unauthenticated."""
+    answer = connection.whoami()
+    if answer.code == 401:
+        raise Unauthenticated("the server has asked for the client to provide credentials", code=401)
+    if not answer.ok:
+        return None
+    try:
+        review = msgspec.json.decode(answer.body, type=_Review)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    person = review.status.user_info if review.status else None
+    return person if person and person.username else None

@@ -1,4 +1,11 @@
-"""Which server to ask, as whom and in which namespace: the kubeconfig's answer, or that of the pod we run in."""
+"""Which server to ask, as whom and in which namespace: the kubeconfig's answer, or that of the pod we run in.
+
+Flags laid over the entries of a kubeconfig, in kubectl's order of precedence.
+
+What flags say about a connection, and what it comes to together with the kubeconfig.
+
+Refuses entries of a kubeconfig that contradict themselves, in kubectl's words, before anything is run or sent.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +13,192 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from kubectl_kres.cluster.kubeconfig import exec_policy, files, validate
+from kubectl_kres.cluster.kubeconfig import exec_policy, files
+from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy
 from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
-from kubectl_kres.cluster.kubeconfig.overrides import cluster_with, user_with
-from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context, UserEntry
-from kubectl_kres.cluster.transport import address
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context, Exec, UserEntry
+from kubectl_kres.cluster.transport import proxy
+from kubectl_kres.cluster.transport import proxy as address
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
 
-__all__ = ["SERVICE_ACCOUNT", "ConnectOptions", "Target", "load"]
+__all__ = ["SERVICE_ACCOUNT", "ConnectOptions", "Target", "cluster_with", "confirm", "load", "user_with"]
+
+
+class ConnectOptions(Struct, frozen=True):
+    """kubectl's flags of the same names. Empty: as the kubeconfig says. ``request_timeout`` in seconds, 0: none.
+
+    Its ``repr`` shows nothing.
+    """
+
+    kubeconfig: str = ""
+    context: str = ""
+    namespace: str = ""
+    request_timeout: float = 0.0
+    cluster: str = ""
+    user: str = ""
+    server: str = ""
+    token: str = ""
+    client_certificate: str = ""
+    client_key: str = ""
+    certificate_authority: str = ""
+    insecure_skip_tls_verify: bool = False
+    tls_server_name: str = ""
+    disable_compression: bool = False
+    impersonate: str = ""
+    impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
+    impersonate_extra: Mapping[str, tuple[str, ...]] = {}
+    kuberc: str = ""
+
+    def __repr__(self) -> str:
+        return "ConnectOptions(…)"
+
+
+class Target(Struct, frozen=True):
+    """A server and what is needed to connect to it.
+
+    ``server`` has a lower-case scheme and no slash at its end. ``context`` is empty inside a cluster. ``warnings`` are
+    what the user should know before anything is sent.
+    """
+
+    server: str
+    namespace: str
+    context: str = ""
+    cluster: ClusterEntry = ClusterEntry()
+    user: UserEntry = UserEntry()
+    user_name: str = ""
+    policy: ExecPolicy = ExecPolicy()
+    warnings: tuple[str, ...] = ()
+
+
+def cluster_with(cluster: ClusterEntry, options: ConnectOptions) -> ClusterEntry:
+    """The cluster as the flags change it.
+
+    ``--server`` drops the TLS server name of the file. ``--certificate-authority`` and ``--insecure-skip-tls-verify``
+    drop all that the file says about whom to trust.
+    Source: client-go clientcmd DirectClientConfig.getCluster.
+    """
+    if options.server:
+        cluster = structs.replace(cluster, server=options.server)
+    if options.server or options.tls_server_name:
+        cluster = structs.replace(cluster, tls_server_name=options.tls_server_name)
+    if options.disable_compression:
+        cluster = structs.replace(cluster, disable_compression=True)
+    if options.insecure_skip_tls_verify or options.certificate_authority:
+        cluster = structs.replace(
+            cluster,
+            insecure_skip_tls_verify=options.insecure_skip_tls_verify,
+            certificate_authority=options.certificate_authority,
+            certificate_authority_data=None,
+        )
+    return cluster
+
+
+def user_with(user: UserEntry, options: ConnectOptions) -> UserEntry:
+    """The user as the flags change it.
+
+    A token file stays, and kubectl prefers it to ``--token``. Groups of the flags replace those of the file, extras
+    replace those of the same key. Source: client-go clientcmd DirectClientConfig.getAuthInfo and merge.
+    """
+    if options.client_certificate:
+        user = structs.replace(user, client_certificate=options.client_certificate, client_certificate_data=None)
+    if options.client_key:
+        user = structs.replace(user, client_key=options.client_key, client_key_data=None)
+    extra = {**(user.impersonate_extra or {}), **options.impersonate_extra}
+    return structs.replace(
+        user,
+        token=options.token or user.token,
+        impersonate=options.impersonate or user.impersonate,
+        impersonate_uid=options.impersonate_uid or user.impersonate_uid,
+        impersonate_groups=options.impersonate_groups or user.impersonate_groups,
+        impersonate_extra=extra,
+    )
+
+
+_V1BETA1 = "client.authentication.k8s.io/v1beta1"
+
+
+def confirm(cluster: ClusterEntry, cluster_name: str, user: UserEntry, user_name: str) -> None:
+    """Raise ConfigError with everything that kubectl finds wrong. Files are opened here, not kept.
+
+    Source: client-go clientcmd DirectClientConfig.ConfirmUsable, validateAuthInfo, validateClusterInfo.
+    """
+    faults = [*_user(user, user_name), *_cluster(cluster, cluster_name)]
+    if len(faults) == 1:
+        raise ConfigError(faults[0])
+    if faults:
+        raise ConfigError(f"Error in configuration: {'; '.join(faults)}")
+
+
+def _cluster(cluster: ClusterEntry, name: str) -> Iterator[str]:
+    if not cluster.server:
+        yield f'no server found for cluster "{name}"'
+    if cluster.proxy_url:
+        try:
+            proxy.parse(cluster.proxy_url)
+        except ConfigError as error:
+            yield f'invalid \'proxy-url\' "{proxy.shown(cluster.proxy_url)}" for cluster "{name}": {error.message}'
+    if cluster.certificate_authority and cluster.certificate_authority_data:
+        yield (
+            f"certificate-authority-data and certificate-authority are both specified for {name}. "
+            "certificate-authority-data will override."
+        )
+    yield from _openable(cluster.certificate_authority, "certificate-authority", name)
+
+
+def _user(user: UserEntry, name: str) -> Iterator[str]:
+    if user.client_certificate or user.client_certificate_data:
+        yield from _certificate(user, name)
+    if user.exec:
+        yield from _exec(user.exec, name, other=user.auth_provider is not None)
+    if user.token and (user.username or user.password):
+        yield (f"more than one authentication method found for {name}; found [token basicAuth], only one is allowed")
+    extras = user.impersonate_uid or user.impersonate_groups or user.impersonate_extra
+    if extras and not user.impersonate:
+        yield f"requesting uid, groups or user-extra for {name} without impersonating a user"
+
+
+def _certificate(user: UserEntry, name: str) -> Iterator[str]:
+    if user.client_certificate and user.client_certificate_data:
+        yield f"client-cert-data and client-cert are both specified for {name}. client-cert-data will override."
+    if user.client_key and user.client_key_data:
+        yield f"client-key-data and client-key are both specified for {name}; client-key-data will override"
+    if not user.client_key and not user.client_key_data:
+        yield (
+            f"client-key-data or client-key must be specified for {name} to use the clientCert authentication method."
+        )
+    yield from _openable(user.client_certificate, "client-cert", name)
+    yield from _openable(user.client_key, "client-key", name)
+
+
+def _exec(plugin: Exec, name: str, *, other: bool) -> Iterator[str]:
+    if other:
+        yield f"authProvider cannot be provided in combination with an exec plugin for {name}"
+    for value, what in ((plugin.command, "command"), (plugin.api_version, "apiVersion")):
+        if not value:
+            yield f"{what} must be specified for {name} to use exec authentication plugin"
+    if any(not entry.name for entry in plugin.env or ()):
+        yield f"env variable name must be specified for {name} to use exec authentication plugin"
+    mode = plugin.interactive_mode or ("IfAvailable" if plugin.api_version == _V1BETA1 else "")
+    if not mode:
+        yield f"interactiveMode must be specified for {name} to use exec authentication plugin"
+    elif mode not in {"Never", "IfAvailable", "Always"}:
+        yield f'invalid interactiveMode for {name}: "{mode}"'
+
+
+def _openable(file: str | None, what: str, owner: str) -> Iterator[str]:
+    if not file:
+        return
+    try:
+        files.content(file)
+    except OSError as error:
+        yield f"unable to read {what} {file} for {owner} due to {files.why(file, error)}"
+    except ConfigError as error:
+        yield f"unable to read {what} {file} for {owner}: {error.message}"
+
 
 #: Where the kubelet puts the token, the CA and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -83,9 +264,9 @@ def _target(
         raise ConfigError(f'cluster "{where}" does not exist')
     user = user_with(merged.users.get(who, UserEntry()), options)
     cluster = cluster_with(merged.clusters.get(where, ClusterEntry()), options)
-    validate.confirm(cluster, where, user, who)
+    confirm(cluster, where, user, who)
     target = Target(
-        server=address.parse(cluster.server or ""),
+        server=address.parse_address(cluster.server or ""),
         namespace=options.namespace or context.namespace or "default",
         context=name,
         cluster=cluster,
@@ -169,7 +350,7 @@ def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
     mounted_ca = SERVICE_ACCOUNT / "ca.crt"
     authority = options.certificate_authority or (str(mounted_ca) if mounted_ca.exists() else None)
     return Target(
-        server=address.parse(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"),
+        server=address.parse_address(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"),
         namespace=options.namespace or environ.get("POD_NAMESPACE") or mounted or "default",
         cluster=ClusterEntry(certificate_authority=authority),
         user=UserEntry(token=options.token) if options.token else UserEntry(token_file=str(token)),

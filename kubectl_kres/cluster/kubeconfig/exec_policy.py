@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.cluster.kubeconfig import files, yaml_tree
+from kubectl_kres.cluster.kubeconfig import files
+from kubectl_kres.cluster.kubeconfig import files as yaml_tree
 from kubectl_kres.errors import ConfigError
 
 _ALL, _NONE, _LISTED = "AllowAll", "DenyAll", "Allowlist"

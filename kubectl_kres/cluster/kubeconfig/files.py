@@ -1,9 +1,13 @@
-"""The kubeconfig files: which ones there are, read, and merged so that the first one to name something wins."""
+"""The kubeconfig files: which ones there are, read, and merged so that the first one to name something wins.
+
+A kubeconfig's YAML as plain values, and errors that quote nothing of it: it may hold secrets.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import select
 import stat
 import sys
@@ -11,14 +15,55 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
+from yaml import events
 
-from kubectl_kres.cluster.kubeconfig import yaml_tree
 from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context, Exec, KubeconfigFile, UserEntry
-from kubectl_kres.errors import ConfigError
+from kubectl_kres.documents import yaml_text
+from kubectl_kres.documents.document import Document
+from kubectl_kres.documents.scalar import Number
+from kubectl_kres.documents.yaml_text import Build
+from kubectl_kres.errors import ConfigError, InputError
+
+
+class TreeError(Exception):
+    """The text is no YAML. The message names the line, and never quotes the text."""
+
+
+class _Values(Build):
+    """Numbers are no text here: a token of ``1.5`` is a mistake."""
+
+    def put(self, event: Any, value: Any, size: int, depth: int, anchor: str | None) -> None:
+        super().put(event, float(value) if isinstance(value, Number) else value, size, depth, anchor)
+
+
+def parse(content: bytes) -> Any:
+    """The first document; None if there is none.
+
+    Raises TreeError. Source: client-go tools/clientcmd/latest, which reads through sigs.k8s.io/yaml as manifests are.
+    """
+    try:
+        document = Document("", content.decode("utf-8-sig"), "yaml")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise TreeError(f"line {line}: is no UTF-8") from None
+    build = _Values(document)
+    try:
+        for event in yaml_text.events(document):
+            build.take(event)
+            if isinstance(event, events.DocumentEndEvent):
+                break
+    except InputError as error:
+        raise TreeError(f"line {error.line}: {_unquoted(error.text)}") from None
+    return build.root
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'…'", text)
+
 
 KubeconfigEntry = TypeVar("KubeconfigEntry", ClusterEntry, UserEntry, Context)
 
@@ -97,10 +142,10 @@ def read(names: Iterable[str]) -> MergedKubeconfig:
 def _parse(name: str) -> KubeconfigFile:
     prefix = f'error loading config file "{name}": '
     try:
-        data = yaml_tree.parse(content(name))
+        data = parse(content(name))
     except OSError as error:
         raise ConfigError(prefix + why(name, error)) from error
-    except yaml_tree.TreeError as error:
+    except TreeError as error:
         raise ConfigError(f"{prefix}yaml: {error}") from error
     except ConfigError as error:
         raise ConfigError(prefix + error.message) from error

@@ -17,8 +17,7 @@ from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCall
 from kubectl_kres.cluster.transport.parallel import run
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import READ, Coverage, Need, Store
 
 
 class Alongside:

@@ -12,8 +12,8 @@ from msgspec import Struct, field, structs
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.model.policy import POLICIES
-from kubectl_kres.model.policy import unreadable as unreadable_quantity
+from kubectl_kres.model.objects import POLICIES
+from kubectl_kres.model.objects import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from kubectl_kres.cluster.read import lists
 from kubectl_kres.cluster.transport.response import Response, error, one_line
 from kubectl_kres.errors import ClusterError, Expired, StatusError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.model.policy import POLICIES, unreadable
+from kubectl_kres.model.objects import POLICIES, unreadable
 
 T = TypeVar("T")
 

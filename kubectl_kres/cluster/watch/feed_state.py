@@ -1,7 +1,13 @@
-"""How the reading of one need goes on."""
+"""How the reading of one need goes on.
+
+The time that a feed waits by.
+"""
 
 from __future__ import annotations
 
+import time
+from random import random
+from threading import Event
 from typing import Literal
 
 from msgspec import Struct
@@ -36,3 +42,18 @@ class FeedState(Struct, frozen=True, omit_defaults=True):
     def current(self) -> bool:
         """Whether the store has what the server has, as far as is known."""
         return self.phase == "watching"
+
+
+class Clock:
+    """Seconds of a clock that is never set back. Tests give a faster one."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def wait(self, over: Event, seconds: float) -> bool:
+        """Wait so long, or until ``over`` is set; whether it is."""
+        return over.wait(seconds)
+
+    def spread(self) -> float:
+        """A random number from 0 to 1."""
+        return random()  # noqa: S311, nothing secret depends on it

@@ -9,15 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.read import parameters
+from kubectl_kres.cluster.read import fill_store as parameters
 from kubectl_kres.cluster.read.fill_store import absent, listing, named, path_of
 from kubectl_kres.cluster.read.lists import struct_of
-from kubectl_kres.cluster.transport import backoff
-from kubectl_kres.cluster.transport.stream import Stream
+from kubectl_kres.cluster.transport import deadline as backoff
+from kubectl_kres.cluster.transport.body import Stream
 from kubectl_kres.cluster.watch import events
-from kubectl_kres.cluster.watch.clock import Clock
 from kubectl_kres.cluster.watch.event_queue import Inbox, What, Word
-from kubectl_kres.cluster.watch.feed_state import FeedState, Phase
+from kubectl_kres.cluster.watch.feed_state import Clock, FeedState, Phase
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
@@ -31,8 +30,8 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.model.admitting import Parameter
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.coverage import Coverage, Need, fallen_short
 from kubectl_kres.store.sharing import Sharing
+from kubectl_kres.store.store import Coverage, Need, fallen_short
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
 #: server sends a bookmark about every minute.

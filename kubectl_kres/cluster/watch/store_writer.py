@@ -9,11 +9,9 @@ from kubectl_kres.cluster.watch.event_queue import Word
 from kubectl_kres.cluster.watch.events import DELETED, WatchEvent, number
 from kubectl_kres.cluster.watch.need_reader import Reader
 from kubectl_kres.model.kinds import is_view
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.sharing import Siblings, share_with
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import READ, Changes, Coverage, Need, Store
 
 ObjectKey = tuple[str, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.fleet.rows import FleetRow
-from kubectl_kres.reports.overview.overview import Overview
+from kubectl_kres.reports.overview import Overview
 
 
 class OverviewRow(FleetRow, frozen=True):

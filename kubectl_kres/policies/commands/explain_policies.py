@@ -7,19 +7,16 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Tally
 from kubectl_kres.cli.select.workloads import Found, complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import Kind, find
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.policies.reports.effects import effects_needs, policy_effects
-from kubectl_kres.policies.text.effects import effect_lines
-from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.policies.text import effect_lines
+from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.store.store import Need, Store
 
 #: Stands for all kinds of policies.
 ALL = "policies"

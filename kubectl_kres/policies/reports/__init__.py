@@ -13,11 +13,10 @@ from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_se
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 #: Policies and the first minor version that serves them as v1.
@@ -103,7 +102,7 @@ def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
     resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
     space = store.get("Namespace", namespace)
     if space is not None:
-        from kubectl_kres.policies.rules.matching import selects
+        from kubectl_kres.policies.rules.request import selects
 
         labels = {"kubernetes.io/metadata.name": namespace, **(space.metadata.labels or {})}
         if not selects(constraints.get("namespaceSelector"), labels):

@@ -9,25 +9,22 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.model.objects import on_wire
 from kubectl_kres.model.pod import WITHHELD, Pod
-from kubectl_kres.model.raw import on_wire
-from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.reports import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
 from kubectl_kres.policies.reports.scene import PluginLookups, scene_of
 from kubectl_kres.policies.rules import creation as policy_creation
 from kubectl_kres.policies.rules import validating
 from kubectl_kres.policies.rules.chain import named
-from kubectl_kres.policies.rules.matching import matched
 from kubectl_kres.policies.rules.mutating import MutationRun
 from kubectl_kres.policies.rules.newer import familiar
 from kubectl_kres.policies.rules.policy import Bound, name_of
-from kubectl_kres.policies.rules.request import Request, creation
+from kubectl_kres.policies.rules.request import Request, creation, matched
 from kubectl_kres.policies.rules.resources import settled
-from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.common.explanation import Ask, Unseen, unread
+from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.store.store import Need, Store
 
 Raw = Mapping[str, Any]
 #: What is not read of pods that exist, beside what is read of no template.

@@ -8,26 +8,21 @@ from weakref import WeakKeyDictionary, ref
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
+from kubectl_kres.model.objects import on_wire
 from kubectl_kres.model.pod import unread_fields
-from kubectl_kres.model.raw import on_wire
 from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
-from kubectl_kres.policies.rules.matching import matched
+from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
 from kubectl_kres.policies.rules.newer import answerable
-from kubectl_kres.policies.rules.parameters import Look, finder
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.policies.rules.policy import Bound
-from kubectl_kres.policies.rules.request import Request
-from kubectl_kres.policies.rules.webhooks import asked
-from kubectl_kres.policies.rules.world import PolicyObjects, world_of
+from kubectl_kres.policies.rules.policy import Bound, Look, asked, finder
+from kubectl_kres.policies.rules.request import Request, matched
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, Unseen
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.parameters import parameters
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 Raw = Mapping[str, Any]
 #: Cost of an expression after which it is not computed: some fifty milliseconds.

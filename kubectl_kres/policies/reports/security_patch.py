@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import Metadata, ObjectRef
-from kubectl_kres.policies.reports.pods import next_pod
+from kubectl_kres.model.objects import Metadata, ObjectRef
+from kubectl_kres.policies.reports.judged import next_pod
 from kubectl_kres.policies.rules.pod_security.compliant import (
     compliant_spec,
     context_changes,
@@ -18,9 +18,8 @@ from kubectl_kres.policies.rules.pod_security.compliant import (
 )
 from kubectl_kres.policies.rules.pod_security.levels import RULE, detail, standard_of, violations
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.pod_template import template_of
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject, template_of
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper
 from kubectl_kres.reports.remedies.words import listed

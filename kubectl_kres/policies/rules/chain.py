@@ -3,6 +3,8 @@
 Mutating: namespace, LimitRange defaults, service account, priority, tolerations, overhead, policies; once more from the
 start where a policy changed something. Then the object's own validation, LimitRange bounds, Pod Security, validating
 policies, quota. Source: apiserver endpoints/handlers, kubernetes pkg/kubeapiserver/options/plugins.go.
+
+What plugins look up around a request, and what they can answer.
 """
 
 from __future__ import annotations
@@ -12,42 +14,99 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, permutations
 from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.base.versions import CHANGES
-from kubectl_kres.admission.decoding.gated_fields import without_gated
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
+from kubectl_kres.admission.base.versions import CHANGES, NEWEST, Version
+from kubectl_kres.admission.decoding.decode import without_gated
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
-from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.admission.request.create import create as create_object
 from kubectl_kres.admission.request.new_pod import Policies, admit, orders
 from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
 from kubectl_kres.admission.structure.metadata_structure import owner_notices
+from kubectl_kres.admission.structure.pod_structure import pod_errors
 from kubectl_kres.admission.structure.pod_warnings import pod_notices
-from kubectl_kres.admission.structure.template_structure import pod_errors
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.policies.cel.base.errors import NotComputed
-from kubectl_kres.policies.rules import built_in, namespaces, security_fields, service_account
+from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
+from kubectl_kres.policies.rules import request as namespaces
+from kubectl_kres.policies.rules import security_fields, service_account
+from kubectl_kres.policies.rules import service_account as built_in
 from kubectl_kres.policies.rules.objects import defaulted
 from kubectl_kres.policies.rules.pod_security import levels
-from kubectl_kres.policies.rules.policy import Bound, Given
-from kubectl_kres.policies.rules.received import received
-from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review
+from kubectl_kres.policies.rules.policy import Bound, FindParams, Given, bound
+from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User
 from kubectl_kres.policies.rules.request import creation as creation_of
-from kubectl_kres.policies.rules.resources import settled, with_draft
-from kubectl_kres.policies.rules.world import PolicyAnswer, PolicyObjects
+from kubectl_kres.policies.rules.resources import received, settled, with_draft
 from kubectl_kres.provenance.journal import Entry
 
 if TYPE_CHECKING:
     from kubectl_kres.policies.rules.mutating import Mutation, MutationRun
 
+
 Raw = Mapping[str, Any]
+
+
+def _no_params(_version: str, _kind: str, _namespace: str, _reference: Raw | None) -> None:
+    return None
+
+
+class PolicyObjects(Struct, frozen=True):
+    """What plugins look up beside LimitRanges, quotas and classes.
+
+    namespace None: there is none. accounts None: not read, the plugin refuses nothing. user None: not known.
+    most: cost of one expression after which it is not computed. added: names of a pod's containers whose security
+    fields were not read, and which others like it were admitted with.
+    """
+
+    namespace: Raw | None = None
+    accounts: service_account.Accounts | None = None
+    validating: tuple[Bound, ...] = ()
+    mutating: tuple[Bound, ...] = ()
+    params: FindParams = _no_params
+    user: User | None = None
+    pods: tuple[Raw, ...] = ()
+    most: int = PER_CALL
+    added: frozenset[str] = frozenset()
+
+
+class PolicyAnswer(Struct, frozen=True):
+    """One possible answer. ``whole``: the object as stored; ``steps``: what mutating policies did.
+
+    no_answer: the server closes the connection. unknown: what was not computed, so that the answer may be another one.
+    """
+
+    outcome: Outcome
+    whole: Raw | None = None
+    audit: Mapping[str, str] = {}
+    unknown: tuple[str, ...] = ()
+    steps: tuple[Mutation, ...] = ()
+    no_answer: bool = False
+
+
+def world_of(
+    namespace: Raw | None,
+    accounts: service_account.Accounts | None = None,
+    validating_policies: tuple[Sequence[Raw], Sequence[Raw]] = ((), ()),
+    mutating_policies: tuple[Sequence[Raw], Sequence[Raw]] = ((), ()),
+    *,
+    params: FindParams = _no_params,
+    user: User | None = None,
+    pods: Sequence[Raw] = (),
+    most: int = PER_CALL,
+    version: Version = NEWEST,
+) -> PolicyObjects:
+    """From policies and their bindings as read."""
+    return PolicyObjects(
+        namespace, accounts, bound(*validating_policies, version), bound(*mutating_policies, version), params, user,
+        tuple(pods), most,
+    )  # fmt: skip
+
+
 #: Orders of mutating policies that are tried.
 MOST_ORDERS = 24
 BAD_REQUEST = 400

@@ -7,18 +7,26 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.policies.rules import built_in, namespaces
-from kubectl_kres.policies.rules.chain import Chain, distinct, named, once, sessions, unanswered
+from kubectl_kres.policies.rules import request as namespaces
+from kubectl_kres.policies.rules import service_account as built_in
+from kubectl_kres.policies.rules.chain import (
+    Chain,
+    PolicyAnswer,
+    PolicyObjects,
+    distinct,
+    named,
+    once,
+    sessions,
+    unanswered,
+)
 from kubectl_kres.policies.rules.request import SCALE, Request
 from kubectl_kres.policies.rules.resources import settled
-from kubectl_kres.policies.rules.world import PolicyAnswer, PolicyObjects
 
 Raw = Mapping[str, Any]
 #: What a Scale has of the metadata of what it scales.

@@ -9,9 +9,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.field_error import FieldError, duplicate, forbidden, invalid, not_supported, required
+from kubectl_kres.admission.base.outcome import (
+    FieldError,
+    Server,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
 from kubectl_kres.admission.base.resource_names import qualified_faults, subdomain_faults
-from kubectl_kres.admission.base.server import Server
 from kubectl_kres.policies.cel.base.types import Type
 from kubectl_kres.policies.cel.libraries.strings import go_quoted, trim
 from kubectl_kres.policies.cel.syntax.parse import RESERVED

@@ -11,9 +11,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.policies.cel.base.errors import CompileError, CostExceeded, EvalError, InstantiationError, NotComputed
-from kubectl_kres.policies.cel.base.state import PER_CALL, PER_POLICY
 from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
+from kubectl_kres.policies.cel.base.values import (
+    PER_CALL,
+    PER_POLICY,
+    CompileError,
+    CostExceeded,
+    EvalError,
+    InstantiationError,
+    NotComputed,
+)
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.evaluate import CompiledExpression, compile_expression
 from kubectl_kres.policies.cel.libraries.kubernetes import authorizer_of, request_check_of

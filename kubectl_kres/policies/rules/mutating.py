@@ -11,18 +11,15 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.policies.cel.base.errors import NotComputed
-from kubectl_kres.policies.cel.base.values import MessageLiteral, Opaque, Optional, is_list
+from kubectl_kres.policies.cel.base.values import MessageLiteral, NotComputed, Opaque, Optional, is_list
+from kubectl_kres.policies.rules import patches as apply_configuration
+from kubectl_kres.policies.rules import patches as json_patch
 from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
-from kubectl_kres.policies.rules.matching import matched
-from kubectl_kres.policies.rules.patches import apply_configuration, json_patch
-from kubectl_kres.policies.rules.patches.apply_configuration import CannotApply
-from kubectl_kres.policies.rules.patches.json_patch import CannotPatch, TestFailed
+from kubectl_kres.policies.rules.patches import CannotApply, CannotPatch, TestFailed
 from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
-from kubectl_kres.policies.rules.request import Request
+from kubectl_kres.policies.rules.request import Request, matched
 from kubectl_kres.policies.rules.resources import draft_of, settled, undecodable
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import Quantity

@@ -1,22 +1,45 @@
-"""An admission policy with its bindings, compiled; where its parameters are found."""
+"""An admission policy with its bindings, compiled; where its parameters are found.
+
+Webhooks that would be asked about a request: by rules, selectors and conditions. What they say is not known.
+
+The parameters of a policy, out of what was read.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.policies.cel.base.errors import NotComputed
-from kubectl_kres.policies.cel.base.state import PER_CALL
-from kubectl_kres.policies.rules.matching import matched, selects
-from kubectl_kres.policies.rules.request import Request
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.model.admitting import is_secret
+from kubectl_kres.model.kinds import BY_KIND, always_served
+from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
+from kubectl_kres.policies.rules.request import Request, matched, selects
 
 if TYPE_CHECKING:
     from kubectl_kres.policies.rules.expressions import Accepts, Expression
+
+__all__ = [
+    "AskedConfiguration",
+    "Bound",
+    "ConfigurationError",
+    "FindParams",
+    "Given",
+    "Look",
+    "NotComputed",
+    "Policy",
+    "Raw",
+    "asked",
+    "bound",
+    "finder",
+    "name_of",
+    "no_parameters",
+]
+
 
 Raw = Mapping[str, Any]
 _RULES = ("resourceRules", "excludeResourceRules")
@@ -213,4 +236,90 @@ def name_of(binding: Raw) -> str:
     return str((binding.get("metadata") or {}).get("name", ""))
 
 
-__all__ = ["Bound", "ConfigurationError", "FindParams", "Given", "NotComputed", "Policy", "bound", "name_of"]
+class AskedConfiguration(Struct, frozen=True):
+    """A configuration, some of whose webhooks are asked. ``fails``: one of them refuses where it cannot be reached."""
+
+    configuration: str
+    mutating: bool
+    fails: bool
+
+    @property
+    def text(self) -> str:
+        return f"webhook {self.configuration} ({'fail closed' if self.fails else 'fail open'}) is not computed"
+
+
+def asked(
+    name: str, webhooks: Iterable[Raw], request: Request, given: Given, *, mutating: bool
+) -> AskedConfiguration | None:
+    """None: no webhook of the configuration is asked."""
+    result = [webhook for webhook in webhooks if _is_asked(webhook, request, given)]
+    if not result:
+        return None
+    return AskedConfiguration(
+        name, mutating, any((mapping.get("failurePolicy") or "Fail") == "Fail" for mapping in result)
+    )
+
+
+def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:
+    constraints = {
+        "resourceRules": webhook.get("rules"),
+        "namespaceSelector": webhook.get("namespaceSelector"),
+        "objectSelector": webhook.get("objectSelector"),
+        "matchPolicy": webhook.get("matchPolicy") or "Equivalent",
+    }
+    if not webhook.get("rules") or matched(constraints, request, given.namespace) is None:
+        return False
+    return any(_conditions(webhook, request, given))
+
+
+def _conditions(webhook: Raw, request: Request, given: Given) -> Iterator[bool]:
+    """Whether the conditions let it be asked; one that is not computed does. Source: webhook/matchconditions."""
+    spec = {"matchConditions": webhook.get("matchConditions"), "failurePolicy": webhook.get("failurePolicy") or "Fail"}
+    policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, given.server.version)
+    try:
+        yield policy.holds(request, request, None, given)
+    except (ConfigurationError, NotComputed):
+        yield True
+
+
+#: As ``FindParams``, with how reading went: read, denied, absent (no such kind is served), failed or unread.
+Look = Callable[[str, str, str, Raw | None], tuple[Sequence[Raw], str]]
+_WHY = {"denied": "may not be read", "failed": "could not be read"}
+
+
+def no_parameters(_version: str, _kind: str, _namespace: str, _reference: Raw | None) -> tuple[Sequence[Raw], str]:
+    """Where nothing was read."""
+    return (), "unread"
+
+
+def finder(look: Look) -> FindParams:
+    """Finds parameters among what was read; what was not read is named, and not computed."""
+
+    def find(version: str, kind: str, namespace: str, reference: Raw | None) -> Sequence[Raw] | None:
+        if is_secret(version, kind):
+            raise NotComputed("its parameters are Secrets, which are never read")
+        result, state = look(version, kind, namespace, reference)
+        if state == "absent":
+            return None
+        if reference is None:
+            # Without a paramRef no object is wanted, but a policy whose kind is not served refuses everything.
+            if state in {"unread", "failed"} and not always_served(version, kind):
+                raise NotComputed(f"whether the server has its paramKind, {kind} of {version}, is not known")
+            return ()
+        if state != "read":
+            raise NotComputed(f"its parameters ({_shown(version, kind, namespace, reference)}) {_why(state)}")
+        return result
+
+    return find
+
+
+def _why(state: str) -> str:
+    return _WHY.get(state, "are not read")
+
+
+def _shown(version: str, kind: str, namespace: str, reference: Raw) -> str:
+    """``ConfigMap shop/limits``; by a selector ``ConfigMaps of shop``."""
+    known = BY_KIND.get(kind)
+    what = kind if known is not None and known.api_version == version else f"{kind} of {version}"
+    space, name = str(reference.get("namespace") or namespace), reference.get("name")
+    return f"{what} {'/'.join(filter(None, (space, name)))}" if name else f"{what} in {space} by labels"

@@ -1,19 +1,26 @@
 """The ServiceAccount plugin: the account has to exist; its token and pull secrets go into the pod.
 
 Source: kubernetes plugin/pkg/admission/serviceaccount/admission.go.
+
+The mutating plugins of the server itself, on a whole pod; and what an update of a part of it keeps.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.admission import limitrange as limitrange_admission
+from kubectl_kres.admission.base.outcome import Refusal, Server
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.pod.defaulting import SYSTEM_PRIORITIES, check_priority, set_overhead, set_priority
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admitting import ENFORCE, MIRROR
-from kubectl_kres.policies.rules.objects import containers_of
+from kubectl_kres.policies.rules.objects import TOLERATION_SECONDS, containers_of
 from kubectl_kres.policies.rules.request import Request, forbidden
-from kubectl_kres.provenance.journal import Source
+from kubectl_kres.policies.rules.resources import draft_of, with_draft
+from kubectl_kres.provenance.journal import Entry, Source
 
 Raw = dict[str, Any]
 TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path
@@ -189,3 +196,73 @@ def _references(spec: Mapping[str, Any], key: str, word: str, known: set[Any], a
             secret = source.get("secretRef")
             if secret is not None and secret.get("name") not in known:
                 yield f'{word} {name} with envFrom referencing secret.secretName="{secret.get("name")}" {tail}'
+
+
+BuiltInRaw = Mapping[str, Any]
+
+
+def admitted(
+    request: Request,
+    order: Sequence[Limits],
+    policies: Policies,
+    accounts: Accounts | None,
+    server: Server,
+    entries: list[Entry] | None = None,
+) -> tuple[dict[str, Any], Refusal | None]:
+    """LimitRange defaults in that order (told in ``entries``), service account, priority, tolerations, overhead."""
+    pod = request.object or {}
+    draft = draft_of(pod, server)
+    for limits in order:
+        limitrange_admission.mutate(draft, limits, entries)
+    whole = with_draft(pod, draft)
+    whole, refusal = admit(request.of(whole), accounts)
+    if refusal is not None:
+        return whole, refusal
+    draft = draft_of(whole, server)
+    classes, runtimes = policies.priorities, policies.runtimes
+    refusal = set_priority(draft, request.name, classes, None) or check_priority(draft, request.name, classes)
+    refusal = refusal or set_overhead(draft, request.name, runtimes, None)
+    if refusal is not None:
+        return whole, refusal
+    whole = with_draft(whole, draft)
+    spec = whole["spec"]
+    chosen = (classes or {}).get(draft.priority_class)
+    spec["priority"] = SYSTEM_PRIORITIES.get(draft.priority_class, 0) if chosen is None else chosen.value
+    policy = None if chosen is None else chosen.preemption_policy
+    spec["preemptionPolicy"] = policy or "PreemptLowerPriority"
+    spec["tolerations"] = _tolerations(spec.get("tolerations") or ())
+    return whole, None
+
+
+def _tolerations(written: Sequence[BuiltInRaw]) -> list[dict[str, Any]]:
+    """With those that every pod gets for nodes that are not ready or not reachable."""
+    out = [copy.deepcopy(dict(mapping)) for mapping in written]
+    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
+        covered = any(
+            mapping.get("key") in (key, "", None) and mapping.get("effect") in ("NoExecute", "", None)
+            for mapping in written
+        )
+        if not covered:
+            toleration = {"key": key, "operator": "Exists", "effect": "NoExecute"}
+            out.append({**toleration, "tolerationSeconds": TOLERATION_SECONDS})
+    return out
+
+
+def kept(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[str, Any]:
+    """A resize stores resources alone, an update of the status the status alone."""
+    if operation not in ("RESIZE", "STATUS"):
+        return dict(after)
+    whole = copy.deepcopy(dict(before))
+    if operation == "STATUS":
+        whole["status"] = after.get("status") or {}
+        return whole
+    spec, new = whole["spec"], after.get("spec") or {}
+    for key in ("containers", "initContainers"):
+        by_name = {item.get("name"): item for item in new.get(key) or ()}
+        for container in spec.get(key) or ():
+            changed = by_name.get(container.get("name"))
+            if changed is not None:
+                container["resources"] = changed.get("resources") or {}
+    if "resources" in new:
+        spec["resources"] = new["resources"]
+    return whole

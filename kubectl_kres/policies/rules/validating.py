@@ -8,9 +8,8 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.policies.cel.base.errors import NotComputed
+from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
+from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.cel.libraries.strings import trim
 from kubectl_kres.policies.rules.expressions import (
     BOOLEAN,
@@ -22,10 +21,9 @@ from kubectl_kres.policies.rules.expressions import (
     Result,
     names_of,
 )
-from kubectl_kres.policies.rules.matching import matched
 from kubectl_kres.policies.rules.objects import converted
 from kubectl_kres.policies.rules.policy import Bound, ConfigurationError, Given, Policy, name_of
-from kubectl_kres.policies.rules.request import Request, Review
+from kubectl_kres.policies.rules.request import Request, Review, matched
 from kubectl_kres.provenance.journal import Source
 
 Raw = Mapping[str, Any]

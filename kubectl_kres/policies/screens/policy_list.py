@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.policies.reports.effects import PolicyEffect, effects_needs, policy_effects
-from kubectl_kres.policies.text.effects import policy_lines
+from kubectl_kres.policies.text import policy_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column

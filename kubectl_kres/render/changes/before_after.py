@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.bar import fine_bar
-from kubectl_kres.render.text.line import Line, Tone, clipped, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clipped, fine_bar, toned, wrapped
 from kubectl_kres.reports.changes.report import ChangeReport, Count, QuotaChange
 
 _CELLS = 20

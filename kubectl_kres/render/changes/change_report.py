@@ -1,11 +1,17 @@
-"""What a change does, as text: worst first, and nothing that stays as it is."""
+"""What a change does, as text: worst first, and nothing that stays as it is.
+
+Whether the objects of files fit together, in a few lines below their list.
+
+What an upgrade of Kubernetes changes, as text: the worst first, with the change of the version behind it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.admission.base.versions import CHANGES
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.line import Line, Tone, clipped, columns, draw, toned, wrapped
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
 from kubectl_kres.reports.changes.report import (
@@ -17,6 +23,9 @@ from kubectl_kres.reports.changes.report import (
     StepResult,
     WorkloadChange,
 )
+from kubectl_kres.reports.changes.together import Reach, Together
+from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
+from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 
 _TONES: dict[str, Tone] = {"worse": "bad", "better": "good", "other": "warn"}
 _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
@@ -244,3 +253,114 @@ def _pair(name: str, before: str | None, after: str | None) -> Iterator[str]:
         yield draw([("", f"- {name}: {before}")], color=False)
     if after is not None:
         yield draw([("", f"+ {name}: {after}")], color=False)
+
+
+#: Workloads that are named one by one.
+_FEW = 8
+
+
+def altered_lines(together: Together, *, color: bool, width: int) -> Iterator[str]:
+    """The word, how far each workload gets, what quotas lack."""
+    for line in _lines(together, width):
+        yield draw(line, color=color)
+
+
+def _lines(together: Together, width: int) -> Iterator[Line]:
+    tone: Tone = "bad" if together.negative else "good"
+    word = together.outcome.removesuffix(AS_FAR_AS_SEEN)
+    seen = " as far as seen" if together.outcome != word else ""
+    head = {"admitted": "all of it fits", "partly": "not all of it fits", "refused": "none of it comes"}[word]
+    yield [(tone, f"together: {head}{seen}")]
+    yield from _reached(together.workloads, width)
+    for lack in together.lacks:
+        text = f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    for refusal in together.refused:
+        yield from toned("bad", wrapped(f"refused: {refusal}", width, first="  ", rest="    "))
+    if together.ends > 1:
+        lucky = together.in_some_order
+        which = "all fits if they come in the right order" if lucky else "the first in the files came first"
+        number = f"{'' if together.exhaustive else 'at least '}{together.ends}"
+        text = f"{which}; {number} ends are possible, since controllers race for room"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+
+
+def _reached(workloads: Sequence[Reach], width: int) -> Iterator[Line]:
+    """Yield a row for each workload with how many of its pods fit; of many only those that lack pods."""
+    lacking = [reach for reach in workloads if reach.pods < reach.wanted]
+    shown = list(workloads) if len(workloads) <= _FEW else lacking[:_FEW]
+    if shown:
+        head, *rows = columns([("  NAME", "FITS"), *((f"  {reach.subject.name}", _reach(reach)) for reach in shown)])
+        yield [("quiet", head)]
+        for reach, row in zip(shown, rows, strict=True):
+            yield [("bad" if reach.pods < reach.wanted else "", clipped(row, width))]
+    if len(workloads) <= _FEW:
+        return
+    if len(lacking) > _FEW:
+        yield [("bad", f"  {len(lacking) - _FEW} more lack pods")]
+    whole = len(workloads) - len(lacking)
+    if whole:
+        yield [("", f"  {whole}{' others' if lacking else ''} get all their pods")]
+
+
+def _reach(reach: Reach) -> str:
+    stays = f" updated, {reach.old} old pod{'s' if reach.old > 1 else ''} stay{'' if reach.old > 1 else 's'}"
+    return f"{reach.pods} of {reach.wanted}{stays if reach.old else ''}"
+
+
+_UPGRADE_TONES: dict[str, Tone] = {"refused": "bad", "admitted": "good"}
+_WORDS = {
+    "refused": "refused then", "admitted": "admitted then", "class": "another QoS class", "values": "other values",
+    "quota": "counts otherwise", "message": "another message",
+}  # fmt: skip
+
+
+def upgrade_lines(report: UpgradeReport, *, color: bool, width: int, wide: bool = False) -> Iterator[str]:
+    """The lines of the answer; ``wide``: with what changes and touches nothing here."""
+    for line in _upgrade_lines(report, width, wide=wide):
+        yield draw(line, color=color)
+
+
+def _upgrade_lines(report: UpgradeReport, width: int, *, wide: bool) -> Iterator[Line]:
+    parts = [
+        _counted(report.workloads, "workload", "gets another answer", "get another answer"),
+        _counted(report.quotas, "quota", "counts otherwise", "count otherwise"),
+        _counted(report.policies, "policy", "decides otherwise", "decide otherwise", "policies"),
+    ]
+    summary = ", ".join(part for part in parts if part) or f"no other answer in {report.objects} objects"
+    yield from toned("", wrapped(f"from Kubernetes {report.before} to {report.after}: {summary}", width, rest="  "))
+    for change in (*report.workloads, *report.quotas, *report.policies):
+        yield []
+        yield from _change(change, width)
+    yield []
+    if report.elsewhere and wide:
+        yield from toned("quiet", ["also changed, without an effect on what was looked at:"])
+        for name in report.elsewhere:
+            text = f"{CHANGES[name].area}: {CHANGES[name].text}"
+            yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    elif report.elsewhere:
+        text = f"{len(report.elsewhere)} other changes touch nothing here; -o wide names them"
+        yield from toned("quiet", wrapped(text, width))
+    for note in report.notes:
+        yield from toned("quiet", wrapped(f"assumed: {note}", width, rest="  "))
+
+
+def _counted(changes: Sequence[UpgradeChange], noun: str, verb: str, verbs: str, many: str = "") -> str:
+    if not changes:
+        return ""
+    return f"1 {noun} {verb}" if len(changes) == 1 else f"{len(changes)} {many or f'{noun}s'} {verbs}"
+
+
+def _change(change: UpgradeChange, width: int) -> Iterator[Line]:
+    word = _WORDS[change.effect]
+    tone = _UPGRADE_TONES.get(change.effect, "warn")
+    first, *rest = wrapped(f"{word}: {change.subject.full}", width, rest="  ")
+    yield [(tone, word), ("", first[len(word) :])]
+    yield from toned("", rest)
+    if change.before != change.after:
+        for label, text in (("before", change.before), ("after", change.after)):
+            yield from toned("", wrapped(f"{label}: {text}", width, first="  ", rest="    "))
+    for path, old, new in change.values:
+        yield from toned("", wrapped(f"{path}: {old} -> {new}", width, first="  ", rest="    "))
+    for name in change.why:
+        yield from toned("quiet", wrapped(f"why: {CHANGES[name].text}", width, first="  ", rest="    "))

@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.objects import Raw
 from kubectl_kres.render.describe.describe_policy import annotation_rows, label_rows, titled
-from kubectl_kres.render.text.columns import columns
+from kubectl_kres.render.text.line import columns
 
 #: What Go's URL leaves as it is in a path.
 _SAFE = "/$&+,:;=@!'()*"

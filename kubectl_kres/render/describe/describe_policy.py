@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kubectl_kres.model.meta import LAST_APPLIED
-from kubectl_kres.render.text.columns import columns
+from kubectl_kres.model.objects import LAST_APPLIED
+from kubectl_kres.render.text.line import columns
 from kubectl_kres.reports.quota.describe import LimitRangeBlock, NamespaceBlock, QuotaBlock
 
 Rows = Iterator[Sequence[str]]

@@ -7,19 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.pictures.stacked import in_proportion
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.pictures.holders import in_proportion
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, size, toned, wrapped
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.headline import PARTLY, only_fit
+from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit
 from kubectl_kres.render.verdict.run_state import because
 from kubectl_kres.reports.common.explanation import RunState, Unseen
+from kubectl_kres.reports.common.parts import Severity
 from kubectl_kres.reports.common.resource_lists import listed
-from kubectl_kres.reports.common.system_parts import Severity
-from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem
-from kubectl_kres.reports.overview.overview import Overview
+from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
 
 #: Mark and tone of a severity.
 SIGNS: Mapping[Severity, tuple[str, Tone]] = {

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.render.overview.lines import brief_name, percent_of, used_up
-from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.render.verdict.headline import cause
 from kubectl_kres.render.verdict.run_state import because
-from kubectl_kres.reports.overview.area import Problem
-from kubectl_kres.reports.rollout.room import short_by
+from kubectl_kres.reports.overview import Problem
+from kubectl_kres.reports.rollout.wanted_pods import short_by
 
 _BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
 

@@ -1,17 +1,19 @@
 """Requests and limits of a namespace against its quotas, and those of one container against its LimitRanges.
 
 All rows of a resource have one scale, so that it is seen how much of a quota one container takes.
+
+Requests and limits of a pod's containers, each pair on the scale of its resource.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
-from kubectl_kres.reports.common.explanation import ResourceValue
+from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 
@@ -156,3 +158,81 @@ def _drawn(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) ->
     drawn = taken * request + limit * max(0, most_of - request)
     tone = "warn" if len(of.requests) > 1 or len(of.limits) > 1 else ""
     return (drawn + free * (high - len(drawn)) + end if high else drawn), tone
+
+
+#: The request, and what the container may use beyond it, in blocks and in ASCII; a limit that is missing has no end.
+_BLOCKS, _ASCII = ("█", "▒"), ("#", "-")
+_OPEN = ("→", ">")
+_SCALE_LEAST, _SCALE_MOST = 6, 40
+_SCALE_BASICS = ("cpu", "memory")
+
+
+class Pair(Struct, frozen=True):
+    """Request and limit of one container; None: there is none. ``equal``: what Guaranteed needs."""
+
+    container: str
+    resource: str
+    request: str | None
+    limit: str | None
+
+    @property
+    def equal(self) -> bool:
+        return self.request is not None and self.limit is not None and parse(self.request) == parse(self.limit)
+
+
+def pairs_of(explanation: Explanation) -> list[Pair]:
+    """For each container cpu and memory; of a live pod what it has, else what is computed."""
+    pairs = []
+    for container in explanation.containers:
+        result = {
+            (value.resource, value.side): value.live if explanation.live else value.value for value in container.values
+        }
+        pairs += [
+            Pair(container.name or "pod level", name, result.get((name, "requests")), result.get((name, "limits")))
+            for name in _SCALE_BASICS
+        ]
+    return pairs
+
+
+def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Iterator[Line]:
+    """A row a pair; all of one resource have one scale. What is not equal keeps the pod from Guaranteed."""
+    if not pairs:
+        return
+    names = max(size(pair.container) for pair in pairs)
+    figures = {id(pair): f"{pair.request or 'none'} of {pair.limit or 'no limit'}" for pair in pairs}
+    widest = max(map(size, figures.values()))
+    cells = max(_SCALE_LEAST, min(_SCALE_MOST, width - names - widest - 17))
+    most = {name: _largest(pairs, name) for name in _SCALE_BASICS}
+    for pair in pairs:
+        tone: Tone = "good" if pair.equal else "warn"
+        head = f"  {padded(pair.container, names)}  {padded(pair.resource, 6)}  "
+        if width - names - widest - 17 < _SCALE_LEAST:
+            yield [("", head), ("", padded(figures[id(pair)], widest)), (tone, "  =" if pair.equal else "")]
+            continue
+        drawn = padded(_scale_drawn(pair, most[pair.resource], cells, ascii_only=ascii_only), cells)
+        yield [
+            ("", head),
+            (tone, drawn),
+            ("", f"  {padded(figures[id(pair)], widest)}"),
+            (tone, "  =" if pair.equal else ""),
+        ]
+
+
+def _largest(pairs: Sequence[Pair], resource: str) -> int:
+    amounts = (text for pair in pairs if pair.resource == resource for text in (pair.request, pair.limit))
+    return max((parse(text).nano for text in amounts if text is not None), default=0)
+
+
+def _scale_drawn(pair: Pair, most: int, cells: int, *, ascii_only: bool) -> str:
+    full, beyond = _ASCII if ascii_only else _BLOCKS
+    request = parse(pair.request).nano if pair.request is not None else 0
+    # The last cell is that of an open end.
+    room = cells - 1
+    number = _cells(request, most, room)
+    if pair.limit is None:
+        return full * number + beyond * (room - number) + _OPEN[ascii_only]
+    return full * number + beyond * max(0, _cells(parse(pair.limit).nano, most, room) - number)
+
+
+def _cells(amount: int, most: int, cells: int) -> int:
+    return max(1, amount * cells // most) if amount and most else 0

@@ -8,12 +8,11 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from kubectl_kres.provenance.journal import is_own_rule
+from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrapped
-from kubectl_kres.render.text.steps import shown_source
-from kubectl_kres.render.text.yaml_lines import yaml_lines
+from kubectl_kres.render.text.values import shown_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.headline import PARTLY, message_of, partly
+from kubectl_kres.render.verdict.headline import PARTLY, cause, message_of, partly
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3

@@ -1,4 +1,7 @@
-"""An explanation as text: the verdict, the smallest remedy, then values, totals, QoS, quotas and what was seen."""
+"""An explanation as text: the verdict, the smallest remedy, then values, totals, QoS, quotas and what was seen.
+
+An explanation in at most five lines.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, since, size, toned, wrapped
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.render.text.times import since
-from kubectl_kres.render.verdict.cause import figures
-from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, headline, message_of
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
+from kubectl_kres.render.verdict.headline import PARTLY, at_maximum, blind, counted, figures, headline, message_of
 from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
 
@@ -288,8 +290,7 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
-    from kubectl_kres.render.text.steps import shown_source, text
-    from kubectl_kres.render.text.values import title
+    from kubectl_kres.render.text.values import shown_source, text, title
 
     shown = {value.path for container in explanation.containers for value in container.values}
     names = {container.path: title(container) for container in reversed(explanation.containers)}
@@ -375,3 +376,15 @@ def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
             ago = since(edit.time, now)
             when = f" {ago} ago" if ago else f" at {edit.time}" if edit.time else ""
             yield f"{field} by {edit.manager}{how}{when}"
+
+
+def brief(explanation: Explanation, more: str) -> Brief:
+    """``more``: the command that gives the whole answer."""
+    tone, word, text = headline(explanation)
+    if explanation.remedies:
+        return with_remedies(Brief(tone, word, text, next=more), explanation.remedies)
+    reach = explanation.autoscaled
+    short = reach is not None and reach.fits < reach.most
+    return Brief(
+        tone, word, text, remedy=explanation.note, warning=at_maximum(reach) if reach is not None and short else ""
+    )

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
-from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.labels import LABEL, labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, size, toned, wrapped
-from kubectl_kres.render.text.times import since
+from kubectl_kres.render.text.line import Line, Tone, clipped, columns, since, size, toned, wrapped
 from kubectl_kres.render.verdict.headline import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import (
     Explanation,

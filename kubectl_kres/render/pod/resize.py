@@ -10,7 +10,7 @@ from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.headline import PARTLY
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.remedies.words import NOTHING
-from kubectl_kres.reports.resize.resize_report import Resize
+from kubectl_kres.reports.resize import Resize
 
 
 def lines(resize: Resize, *, color: bool = False, width: int = 80) -> Iterator[str]:

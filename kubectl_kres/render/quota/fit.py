@@ -8,8 +8,7 @@ from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapp
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.headline import at_maximum, counted, message_of, partly, verdict_word
+from kubectl_kres.render.verdict.headline import at_maximum, cause, counted, message_of, partly, verdict_word
 from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.render.verdict.run_state import said
 from kubectl_kres.reports.common.explanation import is_held_up

@@ -6,13 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.common.nodes import (
-    NearestNode,
-    NodeGroup,
-    NodeReport,
-    RequestPart,
-    ResourceAsked,
-)
+from kubectl_kres.reports.common.parts import NearestNode, NodeGroup, NodeReport, RequestPart, ResourceAsked
 
 _INDENT = "    "
 #: Lines of a page that shows more than the nodes.

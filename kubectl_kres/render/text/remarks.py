@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone, since
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 
 

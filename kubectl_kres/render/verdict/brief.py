@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.labels import LABEL
 from kubectl_kres.render.text.line import Line, Tone, draw
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import Remedy
 
 #: Lines of an answer at most.
 LINES = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, cells, clipped, draw, shown, size
 from kubectl_kres.render.verdict.headline import CALM, verdict_word, why
 from kubectl_kres.render.verdict.run_state import because as reason_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.labels import LABEL, labelled
 from kubectl_kres.render.text.line import Line, size, toned, wrapped
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import Remedy
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.render.text.line import Tone, clipped
-from kubectl_kres.render.text.times import since
+from kubectl_kres.render.text.line import Tone, clipped, since
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
 
 _TONES: Mapping[str, Tone] = {"fails": "bad", "waits": "bad", "starting": "warn", "off": "quiet", "ended": "quiet"}

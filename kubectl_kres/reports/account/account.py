@@ -2,6 +2,10 @@
 
 The order is the controllers': the object itself, the ReplicaSet or ControllerRevision of its template or the Jobs of a
 CronJob, the claims of a StatefulSet's pod, the pod, what is made for the pod once it exists.
+
+The Jobs that a CronJob keeps: those that its history limits let stay, and the one that runs.
+
+Source: controller/cronjob cronjob_controllerv2.go cleanupFinishedJobs, syncCronJob.
 """
 
 from __future__ import annotations
@@ -11,23 +15,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, Refusal
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import charges, with_used
-from kubectl_kres.admission.quota.requests import count_request, names_of
+from kubectl_kres.admission.base.outcome import Outcome, Refusal, Server
+from kubectl_kres.admission.quota.quota_admission import charges, count_request, names_of, with_used
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.stored_workload import applied_to_stored
+from kubectl_kres.reports.common import objects as waiting_pods
 from kubectl_kres.reports.common.analysis import Account, Analysis, instead
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, changed_template
-from kubectl_kres.reports.common.objects.waiting_pods import absent_objects, waiting_pods
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.replicas import lacks_revision
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template
+from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 class AccountStep(Struct, frozen=True):
@@ -157,8 +158,6 @@ def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creat
     if workload is None:
         return
     if kind == "CronJob":
-        from kubectl_kres.reports.account.jobs import lacking_jobs  # noqa: PLC0415 - CronJobs alone need it
-
         yield from lacking_jobs(store, subject, workload)
     elif kind in REVISIONS and _makes_revision(store, subject, workload):
         yield revision_of_template(subject)
@@ -206,3 +205,27 @@ def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
     if not any(names_of(REVISIONS[kind][1], server)(quota.hard) for quota in policies.quotas):
         return True
     return not first_refusals([revision_of_template(subject)], policies, server)
+
+
+#: What the server fills in. Source: apis/batch/v1 defaults.go SetDefaults_CronJob.
+SUCCESSFUL, FAILED = 3, 1
+
+
+def kept_jobs(cron_job: Workload) -> int:
+    """How many Jobs there are at most once its history is full, one of them running."""
+    spec = cron_job.spec
+    successful = SUCCESSFUL if spec.successful_jobs_history_limit is None else spec.successful_jobs_history_limit
+    failed = FAILED if spec.failed_jobs_history_limit is None else spec.failed_jobs_history_limit
+    return successful + failed + 1
+
+
+def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator[Creation]:
+    """The Jobs that it still comes to have; nothing of one that is suspended."""
+    if cron_job.spec.suspend or cron_job.spec.job_template is None:
+        return
+    ref = subject.ref
+    there = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
+    known = store.covered(Need("Job", ref.namespace)).known or store.get("CronJob", ref.name, ref.namespace) is None
+    # Which Jobs there are is not known: at least the next one comes.
+    count = max(1, kept_jobs(cron_job) - there) if known else 1
+    yield Creation("Job", ref.name, count_request("jobs.batch", ref.name), count=count)

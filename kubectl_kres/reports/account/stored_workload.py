@@ -8,9 +8,8 @@ from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.store.store import Store
 
 

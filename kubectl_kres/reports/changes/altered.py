@@ -12,9 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, Raw, decoded
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import key_of_step
@@ -22,7 +21,7 @@ from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed
 from kubectl_kres.simulate.ends import End, QuotaEnd, WorkloadEnd
 from kubectl_kres.simulate.live import parts_of, raw_of
 from kubectl_kres.simulate.shapes import pruned
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.state import World
 from kubectl_kres.store.store import Store
 
 _ENDED = frozenset({"Succeeded", "Failed"})

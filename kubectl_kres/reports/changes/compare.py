@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.capsule.replay.world import PoolWorld as Pools
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
@@ -28,11 +28,18 @@ from kubectl_kres.simulate.change import Apply, key_of_step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Placed, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.next.autoscaling import Maximum, maxima
-from kubectl_kres.simulate.next.next_pod import Next, next_pods
-from kubectl_kres.simulate.next.next_rollout import StalledRollout, circumstances, outermost, stalled_rollouts
+from kubectl_kres.simulate.next import (
+    Maximum,
+    Next,
+    StalledRollout,
+    circumstances,
+    maxima,
+    next_pods,
+    outermost,
+    stalled_rollouts,
+)
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.world import Key
+from kubectl_kres.simulate.state import Key
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 

@@ -8,22 +8,20 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import Tenant, quota_name
 from kubectl_kres.capsule.reports.common.claim_state import HELD, standing
-from kubectl_kres.capsule.reports.common.tenant_quotas import tenant_quota_name
+from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.changes.compare import report
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.followed import namespace_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.simulate.change import Apply, Delete
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 _API = "capsule.clastix.io/v1beta2"
 _TENANT = "capsule.clastix.io/tenant"

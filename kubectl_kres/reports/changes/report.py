@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Autoscaled, Unseen
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.parts import Record
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
 #: other values, or it is not certain which way it goes.

@@ -10,20 +10,18 @@ from msgspec.structs import replace
 
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.changes.compare import resized_values, shown_pod
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.next.next_pod import Next
+from kubectl_kres.simulate.next import Next
 from kubectl_kres.simulate.shapes import pruned
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.tekton.model import TaskRun, TaskRunStatus
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.reports.needs import tekton_needs

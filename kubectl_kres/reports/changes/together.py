@@ -8,26 +8,22 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.model.pod_places import KINDS, parts_of
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.changes.followed import MADE, controller_of
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs, taking_needs
+from kubectl_kres.reports.changes.followed import MADE, controller_of, namespace_needs, pool_needs, taking_needs
 from kubectl_kres.reports.common.effective_policies import EVERYWHERE
 from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
 from kubectl_kres.simulate.ends import WorkloadEnd
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.state import behind, pods_of, wanted_of
-from kubectl_kres.simulate.world import CONTROLLED, Key
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.simulate.state import CONTROLLED, Key, behind, pods_of, wanted_of
+from kubectl_kres.store.store import Need, Store
 
 #: Policies whose effect depends on what is there, so that it is read.
 COUNTING = frozenset({"ResourceQuota", "PersistentVolumeClaim", *POOLED})

@@ -12,20 +12,17 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.base.versions import CHANGES, changes_between
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unread
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
-from kubectl_kres.reports.quota.counted import objects_of
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.quota.usage_tree import objects_of
+from kubectl_kres.store.store import Need, Store
 
 Effect = Literal["refused", "admitted", "class", "values", "quota", "message"]
 #: The worst first: pods that are lost, then what is counted or stored otherwise, last what gets better.

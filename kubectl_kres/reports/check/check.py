@@ -9,12 +9,11 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.check.finding import EVERY, SEVERITIES, Broken, CheckFinding
 from kubectl_kres.reports.check.registry import BY_CODE, RULES
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Scene
-from kubectl_kres.reports.common.kind_answers import answers_about
+from kubectl_kres.reports.check.scene import Rule, Scene
+from kubectl_kres.reports.common.system import answers_about
 
 #: ``kres.dev/ignore: "KRES401 batch jobs are bounded by their node pool; KRES203 …"``
 IGNORE = "kres.dev/ignore"

@@ -25,16 +25,14 @@ from difflib import get_close_matches
 from kubectl_kres.admission.quota.usage import IGNORED, claim_names
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.reports.common.amount_lists import parsed
-from kubectl_kres.capsule.rules.selection import fault, fits, is_active, is_empty, is_usable
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import Namespace
+from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable
+from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.check.scene import Rule, Scene
 from kubectl_kres.reports.namespace.allowed_ranges import ConflictKind
 from kubectl_kres.reports.quota.optional_values import optional_names
 from kubectl_kres.simulate.cluster import labelled
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 
 def of_kind(kind: ConflictKind) -> Callable[[Scene], Iterator[Broken]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.parts import Record
 
 Severity = Literal["error", "warning", "note"]
 

@@ -1,12 +1,17 @@
-"""All rules, by their codes. A rule is added to the module of its topic, and to its ``RULES``."""
+"""All rules, by their codes. A rule is added to the module of its topic, and to its ``RULES``.
+
+The rules that a user names, by their codes or by what these begin with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
-from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.errors import UsageError, on_one_line
+from kubectl_kres.reports.check.scene import Rule
 
 _HERE = "kubectl_kres.reports.check"
 _MODULES = (
@@ -23,3 +28,29 @@ RULES: Final[tuple[Rule, ...]] = tuple(
     sorted((rule for name in _MODULES for rule in import_module(f"{_HERE}.{name}").RULES), key=lambda rule: rule.code)
 )
 BY_CODE: Final[Mapping[str, Rule]] = {rule.code: rule for rule in RULES}
+
+
+def chosen(select: Sequence[str], ignore: Sequence[str], flags: tuple[str, str]) -> frozenset[str]:
+    """The codes of all rules, or of those in ``select``, without those in ``ignore``. ``flags``: what both are called.
+
+    Raises UsageError for a code that no rule has, and where none is left.
+    """
+    texts = _named(select, flags[0]) if select else frozenset(BY_CODE)
+    left = texts - _named(ignore, flags[1])
+    if not left:
+        raise UsageError(f"{flags[0]} and {flags[1]} leave no rule to check")
+    return left
+
+
+def _named(given: Sequence[str], flag: str) -> frozenset[str]:
+    texts: set[str] = set()
+    for word in (part.strip().upper() for name in given for part in name.split(",") if part.strip()):
+        codes = {code for code in BY_CODE if code.startswith(word)}
+        if not codes or word == "KRES"[: len(word)]:
+            near = difflib.get_close_matches(word, BY_CODE, 1, 0.5)
+            raise UsageError(
+                f'invalid argument "{on_one_line(word)}" for "{flag}" flag: no rule has this code',
+                hint=f"did you mean {near[0]}?" if near else "docs/check.md lists the codes",
+            )
+        texts |= codes
+    return frozenset(texts)

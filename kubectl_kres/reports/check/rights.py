@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.check.finding import EVERY, Broken
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.check.scene import Rule, Scene
 
 
 def find_unread(scene: Scene) -> Iterator[Broken]:

@@ -1,30 +1,35 @@
-"""What rules look at: a namespace with its workloads, each judged once, or what stands beside namespaces."""
+"""What rules look at: a namespace with its workloads, each judged once, or what stands beside namespaces.
+
+A rule: its code and words, and what finds violations.
+
+Whether a claim asks for more than its whole pool has, so that no wait is long enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.capsule.model import ResourcePoolClaim
+from kubectl_kres.capsule.reports.common.amount_lists import parsed
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.changes.together import Together
-from kubectl_kres.reports.check.finding import EVERY
+from kubectl_kres.reports.check.finding import EVERY, Broken, Severity
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, demands, policies
-from kubectl_kres.reports.common.explanation import Demand, Unseen, Verdict
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.explanation import Ask, Demand, Subject, Unseen, Verdict, manifest_workload
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
@@ -241,3 +246,33 @@ class Scene:
     def pools(self) -> PoolIndex:
         """The pools and claims of the cluster."""
         return PoolIndex(self.store)
+
+
+class Rule(Struct, frozen=True):
+    """``message`` has the names of ``Broken.values`` in braces. ``reason``: why it matters; ``remedy``: what to do.
+
+    ``about``: the scenes that it looks at: each namespace, what stands beside namespaces, or both.
+    """
+
+    code: str
+    title: str
+    severity: Severity
+    reason: str
+    remedy: str
+    message: str
+    find: Callable[[Scene], Iterator[Broken]]
+    about: Literal["namespace", "cluster", "both"] = "namespace"
+
+
+def beyond(index: PoolIndex, claim: ResourcePoolClaim) -> str:
+    """What it asks for that the whole pool does not have; empty: nothing, or the pool could not be read."""
+    pool = index.pool_of(claim)
+    if pool is None:
+        return ""
+    hard = index.hard(pool)
+    for name, asked in sorted(parsed(claim.spec.claim).items()):
+        if name not in hard:
+            return f"pool {pool.metadata.name} does not share out {name}"
+        if asked > hard[name] or hard[name] <= ZERO:
+            return f"it asks for {asked} of {name}, the whole pool {pool.metadata.name} has {hard[name]}"
+    return ""

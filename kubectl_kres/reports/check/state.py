@@ -17,13 +17,11 @@ from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
-from kubectl_kres.capsule.reports.common.tenant_quotas import tenant_quota_name
+from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
 from kubectl_kres.capsule.rules.assignment import is_writable
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.check.claims import beyond
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.check.scene import Rule, Scene, beyond
 
 
 def find_drift(scene: Scene) -> Iterator[Broken]:

@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from kubectl_kres.admission.pod.aggregate import of_pod
-from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.pod.aggregate import class_of, of_pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Judged, Scene
+from kubectl_kres.reports.check.scene import Judged, Rule, Scene
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.tekton.model import TaskRun
 

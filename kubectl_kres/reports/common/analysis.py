@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.system_parts import TektonPart
+from kubectl_kres.reports.common.parts import TektonPart
 
 if TYPE_CHECKING:
     from kubectl_kres.admission.request.pod_objects import Creation

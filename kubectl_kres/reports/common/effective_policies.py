@@ -10,18 +10,22 @@ import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, concerned
-from kubectl_kres.admission.quota.scopes import requirements
-from kubectl_kres.admission.quota.usage import counts_by_class
+from kubectl_kres.admission.quota.usage import counts_by_class, requirements
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
+from kubectl_kres.model.objects import (
+    LimitRange,
+    ObjectRef,
+    PriorityClass,
+    ResourceQuota,
+    ResourceQuotaStatus,
+    RuntimeClass,
+)
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Demand
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.systems import registered
 
 

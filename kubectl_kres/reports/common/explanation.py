@@ -1,25 +1,31 @@
-"""The answer of ``explain``: structs that the text, JSON and screens are made from; what it could not read."""
+"""The answer of ``explain``: structs that the text, JSON and screens are made from; what it could not read.
+
+What is asked about, and for which server.
+
+Where a pod's manifest is: the object itself, a workload's template, a file.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
-from kubectl_kres.admission.pod.qos import QoS
-from kubectl_kres.model.kinds import is_view, named_kind
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, Server, StatusCause
+from kubectl_kres.admission.pod.aggregate import QoS
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import WORKLOADS, Kind, is_view, named_kind
+from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.pod import Pod, PodTemplateSpec
+from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
-from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import NodeReport, PoolTrail, Record, Remedy, TektonPart
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.system_parts import PoolTrail, TektonPart
-from kubectl_kres.store.coverage import Coverage, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Coverage, Need, Store
 
 
 class LastEdit(Record, frozen=True):
@@ -420,3 +426,89 @@ def unseen(need: Need, coverage: Coverage) -> Unseen:
         reason=coverage.reason if coverage.state == "failed" else "",
         hint=coverage.hint,
     )
+
+
+class Ask(Struct, frozen=True):
+    """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339).
+
+    ``seen``: what live pods were given when they were made is expected of the next one.
+    ``read_yaml``: how text in a ConfigMap is read; raises ValueError or KresError for what is no YAML.
+    """
+
+    server: Server = Server()
+    assumptions: tuple[str, ...] = ()
+    now: str = ""
+    read_yaml: Callable[[str], Any] = json.loads
+    seen: bool = True
+
+
+class Subject(Struct, frozen=True):
+    """One object: in the store under ``ref``, or ``raw`` as a file would send it.
+
+    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. Not ``served``: the server was asked, and
+    has no such kind.
+    """
+
+    ref: ObjectRef
+    kind: Kind
+    raw: Mapping[str, Any] | None = None
+    file: str = ""
+    locate: Callable[[str], str] | None = None
+    served: bool = True
+
+
+def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
+    """The template and its path in the workload; None if there is none."""
+    spec = workload.spec
+    if spec.template is not None:
+        return "spec.template", spec.template
+    if spec.job_template is not None and spec.job_template.spec is not None:
+        return "spec.jobTemplate.spec.template", spec.job_template.spec.template
+    return "template", workload.template
+
+
+def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The template in an object as sent, with its path; an empty one of a kind that must have one, which the API server
+    refuses. Raises UsageError naming the path that is missing.
+    """
+    result = template_in(raw)
+    if result is not None:
+        return ".".join(result[0]), result[1]
+    kind = raw.get("kind", "object")
+    if kind in WORKLOADS:
+        return "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template", {}
+    name = (raw.get("metadata") or {}).get("name", "")
+    raise UsageError(
+        f'{kind} "{name}" holds no pod template: there is no spec.template.spec.containers '
+        "and no spec.jobTemplate.spec.template.spec.containers"
+    )
+
+
+def manifest_pod(subject: Subject) -> Pod | None:
+    """The pod that a manifest from a file describes; None if it is no pod and holds no template or does not decode."""
+    if subject.raw is None:
+        return None
+    try:
+        if subject.ref.kind == "Pod":
+            return decoded(subject.raw, Pod)
+        return pod_of_template(decoded(raw_template(subject.raw)[1], PodTemplateSpec), subject)
+    except (msgspec.ValidationError, UsageError):
+        return None
+
+
+def manifest_workload(subject: Subject) -> Workload | None:
+    """What a manifest from a file says beside its template; None if it is no manifest, a pod, or does not decode."""
+    if subject.raw is None or subject.kind.struct is not Workload:
+        return None
+    try:
+        return decoded(subject.raw, Workload)
+    except msgspec.ValidationError:
+        return None
+
+
+def pod_of_template(template: PodTemplateSpec, subject: Subject) -> Pod:
+    """The pod that a controller would send; its name stands for the generated one."""
+    metadata = msgspec.structs.replace(
+        template.metadata, name=subject.ref.name, namespace=subject.ref.namespace, owner_references=None
+    )
+    return Pod(metadata, template.spec)

@@ -1,13 +1,22 @@
-"""Who last wrote a field, out of an object's managedFields."""
+"""Who last wrote a field, out of an object's managedFields.
+
+Values to write into a pod's manifest: as edits that a person reads, and as the manifest after them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
-from kubectl_kres.model.meta import ManagedFields
+from msgspec.structs import replace
+
+from kubectl_kres.admission.base.draft import Side
+from kubectl_kres.model.objects import ManagedFields
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.common.explanation import LastEdit
+from kubectl_kres.reports.common.parts import Record
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
@@ -59,3 +68,89 @@ def _depth(tree: Any, steps: Sequence[str]) -> int:
         tree = tree[step]
         depth += 1
     return depth
+
+
+class FieldEdit(Record, frozen=True):
+    """One field to write. ``after`` absent: it is to be removed. ``free``: other values would do as well."""
+
+    path: str
+    before: str | None = None
+    after: str | None = None
+    free: bool = False
+
+
+class ManifestEdit(NamedTuple):
+    """A value for one place of the manifest. ``side`` empty: the whole pod-level stanza, set to nothing or removed."""
+
+    path: str
+    side: Side | Literal[""]
+    resource: str = ""
+    after: Quantity | None = None
+    free: bool = False
+    empty: bool = False
+
+
+def _group(pod: Pod, path: str) -> Sequence[Container]:
+    return (pod.spec.init_containers if "initContainers" in path else pod.spec.containers) or ()
+
+
+def _resources(pod: Pod, path: str) -> ResourceRequirements | None:
+    if path == "spec":
+        return pod.spec.resources
+    return _group(pod, path)[_index(path)].resources
+
+
+def _index(path: str) -> int:
+    return int(path.partition("[")[2].rstrip("]"))
+
+
+def written(pod: Pod, path: str, side: Side, resource: str) -> str | None:
+    """The text of one value in the manifest; None if it has none. ``path`` of the container, or ``spec``."""
+    resources = _resources(pod, path)
+    values = None if resources is None else resources.limits if side == "limits" else resources.requests
+    if not values or resource not in values:
+        return None
+    return "0" if values[resource] is None else str(values[resource])
+
+
+def edit_of(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
+    """The change of the manifest; None if it says so already."""
+    if not put.side:
+        before, after = None if pod.spec.resources is None else "{...}", "{}" if put.empty else None
+        return None if before == after else FieldEdit("spec.resources", before, after)
+    before = written(pod, put.path, put.side, put.resource)
+    if (before is None and put.after is None) or (before and put.after is not None and stored(before) == put.after):
+        return None
+    path = f"{put.path}.resources.{put.side}[{put.resource}]"
+    return FieldEdit(path, before, None if put.after is None else str(put.after), put.free)
+
+
+def applied(pod: Pod, way: Iterable[ManifestEdit]) -> Pod:
+    """The manifest after every put."""
+    spec = pod.spec
+    for put in way:
+        if not put.side:
+            spec = replace(spec, resources=ResourceRequirements() if put.empty else None)
+        elif put.path == "spec":
+            spec = replace(spec, resources=_changed(spec.resources, put))
+        else:
+            key = "init_containers" if "initContainers" in put.path else "containers"
+            group, index = list(getattr(spec, key)), _index(put.path)
+            group[index] = replace(group[index], resources=_changed(group[index].resources, put))
+            spec = replace(spec, **{key: tuple(group)})
+    return replace(pod, spec=spec)
+
+
+def _changed(resources: ResourceRequirements | None, put: ManifestEdit) -> ResourceRequirements | None:
+    if resources is None and put.after is None:
+        return None
+    resource_requirements = resources or ResourceRequirements()
+    values = dict((resource_requirements.limits if put.side == "limits" else resource_requirements.requests) or {})
+    values.pop(put.resource, None)
+    if put.after is not None:
+        values[put.resource] = str(put.after)
+    return (
+        replace(resource_requirements, limits=values)
+        if put.side == "limits"
+        else replace(resource_requirements, requests=values)
+    )

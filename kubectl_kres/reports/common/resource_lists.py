@@ -1,9 +1,14 @@
-"""Names in a sentence, shares of an amount, and from which share on a quota or pool counts as nearly full."""
+"""Names in a sentence, shares of an amount, and from which share on a quota or pool counts as nearly full.
+
+The scopes of a quota in plain words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kubectl_kres.admission.quota.usage import requirements
+from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement
 from kubectl_kres.quantity import Quantity
 
 #: Percent that is used from which a quota or a pool is nearly full, wherever that is shown.
@@ -21,3 +26,56 @@ def listed(words: Iterable[str], most: int = 6) -> str:
     if len(texts) > most + 1:
         return f"{', '.join(texts[:most])} and {len(texts) - most} more"
     return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
+_PODS: Mapping[str, str] = {
+    "Terminating": "pods with activeDeadlineSeconds",
+    "NotTerminating": "pods without activeDeadlineSeconds",
+    "BestEffort": "BestEffort pods, which have no request and no limit of cpu and memory",
+    "NotBestEffort": "pods with a request or a limit of cpu or memory",
+    "CrossNamespacePodAffinity": "pods whose affinity terms look into other namespaces",
+}
+#: Scope to the objects that have a class, and the word for it.
+_CLASSES: Mapping[str, tuple[str, str]] = {
+    "PriorityClass": ("pods", "priority class"),
+    "VolumeAttributesClass": ("claims", "volume attributes class"),
+}
+
+
+def scope_words(spec: ResourceQuotaSpec) -> tuple[str, ...]:
+    """What a quota counts, one phrase for each scope, all of which must hold; empty: everything in the namespace."""
+    return tuple(map(_phrase, requirements(spec)))
+
+
+def _phrase(scope: ScopedRequirement) -> str:
+    name = scope.scope_name
+    if name in _PODS and scope.operator == "Exists":
+        return f"only {_PODS[name]}"
+    if name in _CLASSES:
+        return f"only {_classed(*_CLASSES[name], scope)}"
+    operator = f" with operator {scope.operator}" if name in _PODS else ""
+    return f"nothing: scope {name}{operator} is none that the server knows"
+
+
+def _classed(objects: str, word: str, scope: ScopedRequirement) -> str:
+    match scope.operator:
+        case "Exists":
+            return f"{objects} with a {word}"
+        case "DoesNotExist":
+            return f"{objects} without a {word}"
+        case "In":
+            return f"{objects} of {word} {_either(scope.values or ())}"
+        case "NotIn":
+            return f"{objects} without a {word}, or of another one than {_either(scope.values or ())}"
+        case _:
+            return f"{objects} by an operator {scope.operator} that the server does not know"
+
+
+def _either(values: Sequence[str]) -> str:
+    return " or ".join(_listed(values)) or "none"
+
+
+def _listed(values: Sequence[str]) -> Iterator[str]:
+    if values[:-1]:
+        yield ", ".join(values[:-1])
+    yield from values[-1:]

@@ -2,32 +2,44 @@
 
 A system is a subclass of ``System`` in a folder of its own; ``kubectl_kres.systems`` registers it, and no common room
 imports it. Its module loads the rest of its folder only when a hook has something to say.
+
+What there is to say of a kind: the one map that commands, completion and the terminal interface ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
-from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
-from kubectl_kres.model.pod import PodSpec
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
+from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
+from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.model.quota_objects import CountedObject
+from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Fact, RunState
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail, RuleSummary, Severity
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.common.explanation import Ask, Fact, RunState, Subject
+from kubectl_kres.reports.common.parts import (
+    Edit,
+    MergedLimit,
+    PoolTrail,
+    RaiseQuota,
+    Record,
+    Remedy,
+    RuleSummary,
+    Severity,
+)
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.systems import registered
 
 if TYPE_CHECKING:
     from kubectl_kres.admission.request.pod_objects import Creation
+
 
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
 Sentences = Callable[[Any], Iterator[str]]
@@ -350,3 +362,67 @@ def is_made_by_system(store: Store, subject: Subject) -> bool:
 
 
 _NONE = System()
+
+
+_POD: Final = KindAnswers("pod", one_pod=True)
+_POLICY: Final = KindAnswers("policy")
+_COUNTED: Final = KindAnswers("policy", as_sent=True, counted=True)
+#: Kinds of Kubernetes that make no pods.
+_OTHERS: Final = {
+    "ResourceQuota": _POLICY,
+    "LimitRange": _POLICY,
+    "Namespace": _POLICY,
+    "PersistentVolumeClaim": _COUNTED,
+    "Service": _COUNTED,
+    "ResourceClaim": _COUNTED,
+}
+_NOTHING: Final = KindAnswers()
+
+
+@cache
+def answers_about(kind: Kind) -> KindAnswers:
+    """What is said of objects of a kind; of a kind that no table has, what its pod template tells.
+
+    A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
+    """
+    if kind.struct is CountedObject:
+        return _COUNTED
+    for system in systems():
+        if system.group and kind.group == system.group:
+            return system.answers.get(kind.kind, _NOTHING)
+        if not system.group and is_known(kind) and kind.kind in system.answers:
+            return system.answers[kind.kind]
+    if is_known(kind) and kind.kind in _OTHERS:
+        return _OTHERS[kind.kind]
+    return _POD if kind.struct in {Pod, Workload} and (kind.group or kind.kind in BY_KIND) else _NOTHING
+
+
+def makes_one_pod(kind: Kind) -> bool:
+    """Whether objects of the kind are pods, or make pods of one template."""
+    return answers_about(kind).one_pod
+
+
+def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod) -> Kind:
+    """Return the kind itself. Raises UsageError for one that there are no answers about, before anything of it is read.
+
+    That is also what keeps a Secret, which is a kind without a pod template, from being read on a caller's word.
+    """
+    if accepts(kind):
+        return kind
+    instead = answers_about(kind).several
+    if instead:
+        raise UsageError(f"{kind.qualified} make a pod for each task", hint=instead)
+    raise UsageError(
+        f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
+        hint="name pods, or what makes pods, as deployments",
+    )
+
+
+def is_shown(kind: Kind) -> bool:
+    """Whether an object of the kind can be opened on full screen."""
+    return is_explained(kind) and answers_about(kind).on_screen
+
+
+def is_explained(kind: Kind) -> bool:
+    """Whether there is an explanation of its objects."""
+    return bool(answers_about(kind).explained)

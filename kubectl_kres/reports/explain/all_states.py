@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import RunState
-from kubectl_kres.reports.common.owned import controller, owned_by
-from kubectl_kres.reports.common.replicas import newest_set, pods_of
+from kubectl_kres.reports.common.replicas import controller, newest_set, owned_by, pods_of
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
 from kubectl_kres.reports.run_state.grace import rank

@@ -11,21 +11,19 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.request.new_pod import stored_pod
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import ResourceValue, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Ask, ResourceValue, Subject, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.parts import Record, Remedy
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import is_made_by_system
 from kubectl_kres.reports.explain.explain import Analysis, Decision, analyse, analysis_of, decided, stores
 from kubectl_kres.reports.pod import events

@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod import qos
-from kubectl_kres.admission.quota.quota_admission import charges
-from kubectl_kres.admission.quota.requests import pod_request
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Server
+from kubectl_kres.admission.pod import aggregate as qos
+from kubectl_kres.admission.quota.quota_admission import charges, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, brought_class, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
@@ -22,20 +20,20 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, demands_of, policies
 from kubectl_kres.reports.common.explanation import (
+    Ask,
     ContainerValues,
     Demand,
     Explanation,
     Fact,
     QuotaCost,
     RunState,
+    Subject,
     Unseen,
     Verdict,
     unread,
 )
-from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import NodeReport, Remedy, waits_for_node
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
-from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
@@ -47,9 +45,8 @@ from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.words import NOTHING, told
-from kubectl_kres.reports.rollout.room import autoscaled, room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
-from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template
+from kubectl_kres.reports.rollout.wanted_pods import autoscaled, needed_of, of_current_template, room_for, spare_of
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]

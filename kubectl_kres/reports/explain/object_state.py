@@ -9,19 +9,16 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ContainerState, Pod
 from kubectl_kres.model.workload import Event, Workload
-from kubectl_kres.reports.common.explanation import Fact, RunState, Verdict
-from kubectl_kres.reports.common.owned import controller, events_about, owned_by, selector_text
-from kubectl_kres.reports.common.pod_template import template_of
-from kubectl_kres.reports.common.replicas import newest_set, pods_of
+from kubectl_kres.reports.common.explanation import Fact, RunState, Verdict, template_of
+from kubectl_kres.reports.common.replicas import controller, events_about, newest_set, owned_by, pods_of, selector_text
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.events import refused_since
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 def object_state(

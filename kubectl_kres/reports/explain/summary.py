@@ -10,16 +10,15 @@ from functools import partial
 
 from msgspec import structs
 
-from kubectl_kres.admission.pod import qos
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.admission.pod import aggregate as qos
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import RunState, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Ask, RunState, Subject, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
@@ -28,8 +27,7 @@ from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature
 from kubectl_kres.reports.pod.values import names_of
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 class Outline(Record, frozen=True):
@@ -144,7 +142,7 @@ def _waits(store: Store, pod: Pod) -> bool:
     """Whether it lacks a claim that is made for it, unlike others of its template."""
     if not (pod.spec.volumes or pod.spec.resource_claims):
         return False
-    from kubectl_kres.reports.common.objects.waiting_pods import waits_for_objects
+    from kubectl_kres.reports.common.objects import waits_for_objects
 
     return waits_for_objects(store, pod)
 

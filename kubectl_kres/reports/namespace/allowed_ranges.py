@@ -9,11 +9,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem, parse
+from kubectl_kres.admission.limitrange import Limits, ParsedItem, parse
 from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.model.meta import LAST_APPLIED
-from kubectl_kres.model.policy import LimitRange
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.objects import LAST_APPLIED, LimitRange, decoded
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.quantity import parse as quantity

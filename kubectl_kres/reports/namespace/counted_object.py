@@ -8,24 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.quota.quota_admission import charges
-from kubectl_kres.admission.quota.requests import count_request
+from kubectl_kres.admission.quota.quota_admission import charges, count_request
 from kubectl_kres.admission.request.policy_answer import answered
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import unread
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject, unread
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
+from kubectl_kres.reports.pod.preflight import namespace_needs, unplaced
 from kubectl_kres.reports.pod.verdict import verdict_of, worded
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 #: What the controller manager puts into every namespace. Source: controller/certificates/rootcacertpublisher.
 ROOT_CA = "kube-root-ca.crt"

@@ -1,49 +1,49 @@
-"""Why a namespace allows what it allows: its quotas, LimitRanges, the namespace, and what claims and services cost."""
+"""Why a namespace allows what it allows: its quotas, LimitRanges, the namespace, and what claims and services cost.
+
+All LimitRanges of a namespace as one: the bound in force of each resource, and what each object contributes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
 
+from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.limitrange import limitrange_object
-from kubectl_kres.admission.quota.quota_admission import charges
-from kubectl_kres.admission.quota.requests import request_of
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
+from kubectl_kres.admission.quota.quota_admission import charges, request_of
 from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.request.volume_claims import classed
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
-from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, on_wire
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
-from kubectl_kres.model.raw import on_wire
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common.effective_policies import Known, demands, policies
-from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import Ask, Demand, LastEdit, Subject, Unseen, Verdict, unread
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
-from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.pod.needs import needs, storage_needs
-from kubectl_kres.reports.pod.preflight import sent
-from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
+from kubectl_kres.reports.pod.preflight import namespace_needs, sent, unplaced
 from kubectl_kres.reports.pod.verdict import verdict_of, worded
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, overrun
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 def namespace_of(ref: ObjectRef) -> str:
@@ -329,3 +329,92 @@ def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
     fields = fields or (["spec.limits"] if isinstance(item, LimitRange) else [])
     last_edits = {field: last_edit(metadata.managed_fields, field) for field in fields}
     return {field: edit for field, edit in last_edits.items() if edit is not None}
+
+
+class Part(Record, frozen=True):
+    """What one LimitRange says. ``field`` as in the object. ``force``: it is in force, or may be, for a default."""
+
+    field: str
+    value: str
+    source: Source
+    force: bool = True
+
+
+class EffectiveLimit(Record, frozen=True):
+    """One resource of one type in one namespace.
+
+    ``band``: the bounds in force. ``requests``, ``limits``: the defaults; several where LimitRanges differ, since the
+    server takes them in an arbitrary order. ``assumptions``: LimitRanges that were left out.
+    """
+
+    namespace: str
+    type: str
+    resource: str
+    band: Band
+    requests: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+
+    @property
+    def certain(self) -> bool:
+        """Whether a container that states nothing gets the same, whatever the order."""
+        return len(self.requests) < 2 and len(self.limits) < 2
+
+
+_FIELDS = ("min", "max", "maxLimitRequestRatio", "defaultRequest", "default")
+
+
+def merged(store: Store, namespace: str) -> Iterator[EffectiveLimit]:
+    """By type and resource."""
+    known = policies(store, namespace)
+    limits = tuple(known.policies.limits)
+    result = {(band.type, band.resource): band for band in bands(limits)}
+    left_out = tuple(assumption for assumption in known.assumptions if assumption.path == "LimitRange")
+    for type_, resource in sorted({*result, *_named(limits)}):
+        band = result.get((type_, resource), Band(type_, resource))
+        parts = tuple(_parts(limits, band))
+        yield EffectiveLimit(
+            namespace,
+            type_,
+            resource,
+            band,
+            _values(parts, "defaultRequest"),
+            _values(parts, "default"),
+            parts,
+            left_out,
+        )
+
+
+def _named(limits: Iterable[Limits]) -> Iterator[tuple[str, str]]:
+    for limit in limits:
+        for item in limit.items:
+            yield from ((item.type, name) for name in {*item.default, *item.default_request})
+
+
+def _parts(limits: Iterable[Limits], band: Band) -> Iterator[Part]:
+    forced = {"min": band.low_source, "max": band.high_source, "maxLimitRequestRatio": band.ratio_source}
+    for field in _FIELDS:
+        for limit in limits:
+            for item in limit.items:
+                value = _value(item, field, band)
+                if value is not None:
+                    source = limit.source.at(f"{item.path}.{field}[{band.resource}]")
+                    yield Part(field, str(value), source, field not in forced or forced[field] == source)
+
+
+def _value(item: ParsedItem, field: str, band: Band) -> Quantity | None:
+    if item.type != band.type:
+        return None
+    quantities = {
+        "min": item.min,
+        "max": item.max,
+        "maxLimitRequestRatio": item.ratio,
+        "defaultRequest": item.default_request,
+        "default": item.default,
+    }
+    return quantities[field].get(band.resource)
+
+
+def _values(parts: Iterable[Part], field: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.value for part in parts if part.field == field))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Demand, Explanation, LastEdit, QuotaCost, Unseen, Verdict
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.system_parts import MergedLimit, RuleSummary
+from kubectl_kres.reports.common.parts import MergedLimit, Record, Remedy, RuleSummary
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import Condition
+from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Blocked, Fact, gist
-from kubectl_kres.reports.common.nodes import waits_for_node
-from kubectl_kres.reports.common.owned import controller, events_about, owned_by, selector_text
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.common.parts import waits_for_node
+from kubectl_kres.reports.common.replicas import controller, events_about, owned_by, selector_text
+from kubectl_kres.store.store import Need, Store
 
 #: Conditions that say why no pods are created.
 _STUCK = {

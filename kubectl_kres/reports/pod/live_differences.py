@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
-from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.admission.limitrange import ANNOTATION
+from kubectl_kres.model.objects import ManagedMetadata
 from kubectl_kres.model.pod import RESIZES, VPA, Pod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
 
 #: Annotation (or its prefix) to the injector that writes it.

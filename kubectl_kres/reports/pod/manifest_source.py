@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
+from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.errors import ClusterError, NotFound, UsageError
-from kubectl_kres.model.meta import LAST_APPLIED, ResourceList
+from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decoded
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.analysis import Start
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.pod_template import pod_of_template, raw_template, template_of
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, pod_of_template, raw_template, template_of
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, made_from, revision_name
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 #: What holds the template that made a pod.
 Maker = Workload | ControllerRevision

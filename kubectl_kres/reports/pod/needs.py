@@ -11,20 +11,24 @@ from msgspec import structs
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.pod import DetailedTemplate, Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
-from kubectl_kres.reports.common.nodes import node_need, waits_for_node
-from kubectl_kres.reports.common.owned import controller, owned_by, selector_text, sole_replica_set
-from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, raw_template, template_of
-from kubectl_kres.reports.common.replicas import is_failing, pods_of, replicas_of
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, manifest_pod, manifest_workload, raw_template, template_of
+from kubectl_kres.reports.common.parts import node_need, waits_for_node
+from kubectl_kres.reports.common.replicas import (
+    controller,
+    is_failing,
+    owned_by,
+    pods_of,
+    replicas_of,
+    selector_text,
+    sole_replica_set,
+)
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 #: Owners whose own template made the pod.
 TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
@@ -86,7 +90,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         spec = _spec_of_raw(subject)
         wanted += _itself(store, subject)
         if subject.file:
-            from kubectl_kres.reports.pod.unplaced import namespace_needs
+            from kubectl_kres.reports.pod.preflight import namespace_needs
 
             wanted += namespace_needs(store, namespace)
         wanted += claim_needs(store, namespace, manifest_workload(subject))
@@ -321,7 +325,7 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
     from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, template_names
 
     volumes = [*ephemeral_volumes(spec)]
-    from kubectl_kres.reports.common.objects.waiting_pods import bounded_kinds
+    from kubectl_kres.reports.common.objects import bounded_kinds
 
     kinds = bounded_kinds(store, space)
     if volumes and "PersistentVolumeClaim" in kinds:

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import charges, with_used
-from kubectl_kres.admission.quota.requests import claim_request
+from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal, Server
+from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
@@ -18,12 +16,10 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 _KIND = "PersistentVolumeClaim"
 #: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.

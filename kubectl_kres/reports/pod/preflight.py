@@ -1,23 +1,109 @@
-"""What the server says of an object in a file before any pod is made of it: unknown fields, its template, its count."""
+"""What the server says of an object in a file before any pod is made of it: unknown fields, its template, its count.
+
+Why the object of a file has no place in the cluster: no such kind, no such namespace, or one that is ending.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Finding, Outcome, unparsable
-from kubectl_kres.admission.decoding.strict import strict, version_of
-from kubectl_kres.model.kinds import is_known
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
+from kubectl_kres.admission.decoding.decode import strict, version_of
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, is_known
+from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis, instead
-from kubectl_kres.reports.common.pod_template import raw_template
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject, raw_template
 from kubectl_kres.reports.pod.pod_claims import with_account
-from kubectl_kres.reports.pod.unplaced import no_kind, unplaced
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
+
+#: Namespaces that the API server makes itself, and lets nobody delete.
+_OWN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
+_POLICIES = ("LimitRange", "ResourceQuota")
+
+
+def namespace_needs(store: Store, namespace: str) -> Iterator[Need]:
+    """The namespace itself: it may not exist, or be on its way out."""
+    if namespace and namespace not in _OWN and store.origin.kind != "files":
+        yield Need("Namespace", name=namespace, required=False)
+
+
+def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
+    """What the plugin NamespaceLifecycle answers, before any that looks at resources; None: nothing, or not known.
+
+    ``resource``: the plural of the object's kind, with its group.
+    """
+    return no_namespace(store, ref.namespace) or _ending(store, ref, resource)
+
+
+def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
+    """403 where the namespace is being deleted. Source: apiserver/pkg/admission/plugin/namespace/lifecycle."""
+    space = ref.namespace
+    namespace = store.get("Namespace", space)
+    if not space or namespace is None or ObjectRef("Namespace", space) in store.files:
+        return None
+    if namespace.status.phase != "Terminating" and not namespace.metadata.deletion_timestamp:
+        return None
+    text = f"unable to create new content in namespace {space} because it is being terminated"
+    finding = Finding(text, "namespace/terminating", observed=space)
+    refusal = forbidden_object(resource, ref.name, (finding,))
+    cause = StatusCause("metadata.namespace", "NamespaceTerminating", f"namespace {space} is being terminated")
+    return structs.replace(refusal, causes=(cause,))
+
+
+def _stored(store: Store, namespace: str) -> bool:
+    """Whether the cluster holds a policy in the namespace; one of a file need not be there yet."""
+    return any(
+        ObjectRef(kind, item.metadata.name, namespace) not in store.files
+        for kind in _POLICIES
+        for item in store.all(kind, namespace)
+    )
+
+
+def no_namespace(store: Store, namespace: str) -> Refusal | None:
+    """404 where the namespace is known not to exist; a Namespace among the files counts as existing.
+
+    Source: apiserver/pkg/admission/plugin/namespace/lifecycle, before any plugin that looks at resources.
+    """
+    need = next(namespace_needs(store, namespace), None)
+    if need is None or not store.covered(need).known or store.get("Namespace", namespace) is not None:
+        return None
+    if _stored(store, namespace):
+        return None
+    text = f'namespaces "{namespace}" not found'
+    return Refusal(404, "NotFound", text, (Finding(text, "namespace/not-found", observed=namespace),))
+
+
+def no_kind(subject: Subject) -> Refusal | None:
+    """404 where the server serves no such kind in that version; None also where that is not known.
+
+    Groups without a dot are Kubernetes' own. Of those, what makes pods is known here by kind and version.
+    Source: apimachinery meta/errors.go NoKindMatchError, which ends kubectl before anything is sent.
+    """
+    raw: Any = subject.raw or {}
+    kind, version = str(raw.get("kind", "")), str(raw.get("apiVersion", ""))
+    known, own = BY_KIND.get(kind), "." not in version.rpartition("/")[0]
+    if subject.served and (not version or not own or (known is not None and known.api_version == version)):
+        return None
+    text = f'no matches for kind "{kind}" in version "{version}"'
+    return Refusal(404, "NotFound", text, (Finding(text, "kubectl/no-match", observed=version, resource=kind),))
+
+
+def nearest_kind(kind: str, version: str) -> str:
+    """What the file should say instead, as far as that can be told."""
+    known = BY_KIND.get(kind)
+    if known is not None and known.kind in {*WORKLOADS, "Pod"}:
+        return f"write apiVersion: {known.api_version}"
+    near = get_close_matches(kind, (*WORKLOADS, "Pod"), 1, 0.8)
+    if near:
+        return f"write kind: {near[0]} and apiVersion: {BY_KIND[near[0]].api_version}"
+    defined = "" if "." not in version.rpartition("/")[0] else ", or install what defines it"
+    return f"write a kind that the server has (kubectl api-resources lists them){defined}"
+
 
 UNCHECKED = Assume(
     "request",
@@ -85,7 +171,7 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
 
 
 def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
-    from kubectl_kres.admission.request.workload import invalid_workload, uncounted
+    from kubectl_kres.admission.request.create import invalid_workload, uncounted
 
     raw, pods = subject.raw or {}, analysis.outcomes
     path, template = raw_template(raw)

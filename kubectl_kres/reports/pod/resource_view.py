@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
+from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.admission.request.new_pod import shown_claims, shown_policies
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ResourceList
+from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.quantity import stored
 from kubectl_kres.reports.common.analysis import Start

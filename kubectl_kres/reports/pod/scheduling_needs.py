@@ -8,8 +8,7 @@ from typing import Any
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 _NODES = Need(scheduling.NODES, required=False)
 #: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.

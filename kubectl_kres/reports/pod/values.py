@@ -10,16 +10,14 @@ from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ManagedFields, ManagedMetadata
+from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, Raw
 from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
-from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue, Total
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 #: What LimitRanges mostly fill in, and what stands there where nobody could read them.
 _FILLED = {(side, resource) for side in SIDES for resource in ("cpu", "memory")}

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
-from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.aggregate import of_containers
-from kubectl_kres.admission.pod.qos import CONSIDERED, class_of, deciding
+from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of, deciding, of_containers
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
-from kubectl_kres.reports.common.manifest_edits import FieldEdit, ManifestEdit, applied, edit_of, written
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, applied, edit_of, written
+from kubectl_kres.reports.common.parts import Record
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 

@@ -8,13 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, draft_pod
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.pod.aggregate import add_into, of_stored_pod
-from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.pod.aggregate import add_into, class_of, of_stored_pod
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 
 #: Kinds of pods that are kept at a time.

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Explanation, Fact, QuotaCost, Subject, Unseen, Verdict
+from kubectl_kres.reports.common.parts import Record, Remedy, TektonPart
+from kubectl_kres.reports.common.replicas import Replicas, controller, pods_of
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 #: Kinds that keep a number of pods, so that a pod of theirs can be missing.
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
+from kubectl_kres.model.objects import LimitRange, Namespace, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity, quantity_of
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 
 #: Resource, used and hard.
 UsedRow = tuple[str, str, str]

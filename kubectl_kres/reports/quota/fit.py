@@ -7,19 +7,26 @@ from typing import Literal
 
 from msgspec import field
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Autoscaled, QuotaCost, RunState, Unseen, Verdict, is_held_up
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.explanation import (
+    Ask,
+    Autoscaled,
+    QuotaCost,
+    RunState,
+    Subject,
+    Unseen,
+    Verdict,
+    is_held_up,
+    manifest_workload,
+)
+from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
-from kubectl_kres.reports.rollout.room import least, pods_in_a_row
+from kubectl_kres.reports.rollout.wanted_pods import least, pods_in_a_row
 from kubectl_kres.store.store import Store
 
 #: fits: with its whole surge. slow: with fewer surge pods at a time. shrinking: no surge pod fits, it completes as old

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.model.policy import LimitRange, LimitRangeItem
+from kubectl_kres.model.objects import LimitRange, LimitRangeItem
 
 _RESOURCE = "ephemeral-storage"
 _REQUESTS, _LIMITS = frozenset({_RESOURCE, f"requests.{_RESOURCE}"}), f"limits.{_RESOURCE}"

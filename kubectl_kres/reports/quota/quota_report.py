@@ -11,25 +11,30 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.quota import quota_object
-from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.admission.quota.usage_drift import Drift, drift, recount
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.effective_policies import enforced, extended_of
-from kubectl_kres.reports.common.explanation import Unseen, unread
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.resource_lists import percent_of
-from kubectl_kres.reports.common.scope_words import scope_words
-from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.explanation import Ask, Unseen, unread
+from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.quota.counted import CountedObjects, counting_needs, every, objects_of, owner_of, unreadable
 from kubectl_kres.reports.quota.optional_values import optional_names
-from kubectl_kres.reports.quota.usage_tree import UsageNode, with_shares, workload_nodes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.quota.usage_tree import (
+    CountedObjects,
+    UsageNode,
+    counting_needs,
+    every,
+    objects_of,
+    owner_of,
+    unreadable,
+    with_shares,
+    workload_nodes,
+)
+from kubectl_kres.store.store import Need, Store
 
 #: What is used put down to the values of pods, and to what set them.
 VALUE = "value"

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, MapKey
-from kubectl_kres.model.meta import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.remedy import (
+from kubectl_kres.model.objects import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
+from kubectl_kres.reports.common.parts import (
     DeleteObject,
     Edit,
     EditClaim,

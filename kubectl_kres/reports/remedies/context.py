@@ -1,18 +1,147 @@
-"""Findings that one change mends, with what the sentence about it looks at."""
+"""Findings that one change mends, with what the sentence about it looks at.
+
+The smallest change of one request and limit that every LimitRange of the namespace lets pass.
+
+The sentence that brings a request and a limit within what all LimitRanges demand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kubectl_kres.admission.base.draft import Draft, Side, Slot
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.limitrange import Limits, pod_sums
 from kubectl_kres.admission.pod.aggregate import of_containers
-from kubectl_kres.provenance.journal import Journal, Set
+from kubectl_kres.provenance.journal import Check, Journal, Set, Source
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.system import Naming
-from kubectl_kres.reports.remedies.limit_bounds import RULES
+
+#: What is counted in bytes.
+_BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
+RULES = ("limitrange/min", "limitrange/max", "limitrange/ratio")
+
+
+class LimitBound(NamedTuple):
+    """A quantity and the object that demands it."""
+
+    quantity: Quantity
+    source: Source | None
+
+
+class LimitBounds(Struct, frozen=True):
+    """The tightest bounds on one resource of one container or of the pod; None where there is none."""
+
+    low: LimitBound | None = None
+    high: LimitBound | None = None
+    ratio: LimitBound | None = None
+
+    @property
+    def contradictory(self) -> bool:
+        return self.low is not None and self.high is not None and self.low.quantity > self.high.quantity
+
+
+class BoundsFit(NamedTuple):
+    """What the request and the limit would have to be; None: there need be none."""
+
+    request: Quantity | None
+    limit: Quantity | None
+
+
+def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource: str) -> LimitBounds:
+    """What all LimitRanges demand, those that were met too, so that mending one breaks no other.
+
+    ``path`` is that of a container, or ``pod``.
+    """
+    demands = [
+        (finding.rule, finding.limit, finding.source)
+        for finding in findings
+        if finding.path == path and finding.resource == resource
+    ]
+    at = f"{path}.resources[{resource}]"
+    demands += [
+        (entry.rule, entry.bound, entry.source) for entry in journal if isinstance(entry, Check) and entry.path == at
+    ]
+    entry = {
+        rule: sorted(
+            (LimitBound(parse(bound), source) for which, bound, source in demands if which == rule), key=_amount
+        )
+        for rule in RULES
+    }
+    lows, highs, ratios = (entry[rule] for rule in RULES)
+    return LimitBounds(lows[-1] if lows else None, highs[0] if highs else None, ratios[0] if ratios else None)
+
+
+def _amount(bound: LimitBound) -> int:
+    return bound.quantity.nano
+
+
+def fit(request: Quantity | None, limit: Quantity | None, bounds: LimitBounds, resource: str) -> BoundsFit:
+    """The nearest request and limit within ``bounds``, which must not contradict each other.
+
+    For cpu in thousandths, of bytes in whole Mi or M where the other side is, else in whole bytes and pieces. A limit
+    that is demanded and missing is the largest allowed. Under a ratio alone, without request and limit, there is
+    nothing near and both stay as they are.
+    """
+    asked = None if request is None and bounds.low is None else _clamped(request or ZERO, bounds)
+    allowed = _clamped(limit, bounds) if limit is not None else bounds.high and bounds.high.quantity
+    if asked is not None and allowed is not None and asked > allowed:
+        allowed = asked
+    if bounds.ratio is None:
+        return BoundsFit(asked, allowed)
+    ratio = bounds.ratio.quantity
+    if asked and not limit:
+        unit = _unit(asked, resource)
+        most = Quantity(asked.nano * ratio.nano // 10**9 // unit * unit, asked.format)
+        return BoundsFit(asked, most if bounds.high is None or most < bounds.high.quantity else bounds.high.quantity)
+    if allowed:
+        least = _least(allowed, ratio, _unit(allowed, resource))
+        asked = least if asked is None or asked < least else asked
+    return BoundsFit(asked, allowed)
+
+
+def _unit(other: Quantity, resource: str) -> int:
+    """The steps, in billionths, of a value that is computed from the other side, so that it can be read and typed."""
+    if resource == "cpu":
+        return 10**6
+    step = 2**20 if other.format == "BinarySI" else 10**6
+    return step * 10**9 if resource in _BYTES and other.nano % (step * 10**9) == 0 else 10**9
+
+
+def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
+    if bounds.low is not None and quantity < bounds.low.quantity:
+        return bounds.low.quantity
+    if bounds.high is not None and quantity > bounds.high.quantity:
+        return bounds.high.quantity
+    return quantity
+
+
+def _least(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
+    """The smallest request that ``limit`` is not too far above, by the server's own floating point comparison.
+
+    A ratio below one, which no server stores, allows none: the limit itself is the nearest.
+    """
+    if ratio.nano <= 0:
+        return limit
+    nano = -(-limit.nano * 10**9 // (ratio.nano * unit)) * unit
+    while nano < limit.nano and limit.nano / nano * 1000 > ratio.milli():
+        nano += unit
+    return Quantity(min(nano, limit.nano), limit.format)
+
+
+def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, str, Quantity]]:
+    """What differs: side, ``at least`` or ``at most``, and the value. A new limit has a largest value, a new request a
+    smallest one.
+    """
+    if after.request is not None and before.request != after.request:
+        lower = before.request is not None and after.request < before.request
+        yield "requests", "at most" if lower else "at least", after.request
+    if after.limit is not None and before.limit != after.limit:
+        higher = before.limit is not None and after.limit > before.limit
+        yield "limits", "at least" if higher else "at most", after.limit
 
 
 class Overrun(NamedTuple):
@@ -142,3 +271,121 @@ def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
             key = (finding.rule, finding.text, "", finding.resource)
         groups.setdefault(key, []).append(finding)
     yield from groups.values()
+
+
+def within_bounds(case: RemedyContext) -> Iterator[str]:
+    """One sentence for min, max and ratio together, so that mending one does not break another."""
+    name, slot = case.finding.resource, case.slot()
+    requests, limits = (slot.requests, slot.limits) if slot is not None else _sums(case.draft)
+    limit_bounds = bounds_of(case.journal, case.findings, case.finding.path, name)
+    impossible = _impossible(case, limit_bounds, name) if slot is None else ""
+    if impossible:
+        yield f"change a LimitRange: {impossible}"
+        return
+    if limit_bounds.contradictory and limit_bounds.low is not None and limit_bounds.high is not None:
+        low, high = _demand(limit_bounds.low, "at least"), _demand(limit_bounds.high, "at most")
+        yield f"change a LimitRange: no {name} is {low} and {high}"
+        return
+    before = BoundsFit(requests.get(name), limits.get(name))
+    after = fit(*before, limit_bounds, name)
+    changed = [change for change in changes(before, after) if not _follows(case, change[0], after)]
+    if changed:
+        yield f"set {_said(changed, name, _whose(case, after))}{_because(case, changed, after, limit_bounds)}"
+    elif limit_bounds.ratio is not None:
+        apart = f"the limit at most {limit_bounds.ratio.quantity} times the request"
+        yield f"set requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}, {apart}"
+    else:
+        yield f"change requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}: {case.finding.text}"
+
+
+def _impossible(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:
+    """Why no containers add up to what the pod is held to, since each is held to something of its own; empty: some do.
+
+    A pod level can be larger than what its containers may have, never smaller.
+    """
+    draft = case.draft
+    if draft is None or limit_bounds.contradictory:
+        return ""
+    own = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
+    least = _in_sum(draft, {path: bounds.low for path, bounds in own.items()}, name)
+    if least is not None and limit_bounds.high is not None and least > limit_bounds.high.quantity:
+        by = _refs(bounds.low for bounds in own.values())
+        ceiling = _demand(limit_bounds.high, "at most")
+        return f"the containers have at least {least} {name} in sum{by}, and the pod {ceiling}"
+    highs = {path: bounds.high for path, bounds in own.items()}
+    if draft.pod is not None or limit_bounds.low is None or not all(highs.values()):
+        return ""
+    most = _in_sum(draft, highs, name)
+    if most is not None and most < limit_bounds.low.quantity:
+        by = _refs(highs.values())
+        return (
+            f"the containers have at most {most} {name} in sum{by}, and the pod {_demand(limit_bounds.low, 'at least')}"
+        )
+    return ""
+
+
+def _in_sum(draft: Draft, bounds: Mapping[str, LimitBound | None], name: str) -> Quantity | None:
+    def bounded(slot: Slot) -> Slot:
+        bound = bounds.get(slot.path)
+        return Slot(slot.path, slot.name, slot.role, {}, {} if bound is None else {name: bound.quantity})
+
+    return of_containers(map(bounded, draft.containers), [*map(bounded, draft.inits)], "requests").get(name)
+
+
+def _refs(bounds: Iterable[LimitBound | None]) -> str:
+    """The LimitRanges behind bounds, in parentheses."""
+    names = sorted({str(bound.source.ref) for bound in bounds if bound is not None and bound.source is not None})
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[str, Quantity]]:
+    return ({}, {}) if draft is None else (pod_sums(draft, "requests"), pod_sums(draft, "limits"))
+
+
+def _demand(bound: LimitBound, word: str) -> str:
+    by = f" ({bound.source.ref})" if bound.source is not None else ""
+    return f"{word} {bound.quantity}{by}"
+
+
+def _follows(case: RemedyContext, side: Side, after: BoundsFit) -> bool:
+    """Whether a request that nobody wrote becomes what it should by itself, once its limit does."""
+    last = case.last_set(side)
+    return last is not None and last.rule == "defaulting/request-from-limit" and after.request == after.limit
+
+
+def _whose(case: RemedyContext, after: BoundsFit) -> str:
+    """A container, or what makes the pod's figure; a pod level cannot ask for less than its containers do."""
+    if case.slot() is not None:
+        return case.who()
+    level = case.draft.pod if case.draft is not None else None
+    if level is None or not any(case.finding.resource in level.side(side) for side in SIDES):
+        return "the containers, in sum,"
+    low = after.request is not None and after.request < case.in_sum()
+    return "the pod level and of the containers, in sum," if low else "the pod level"
+
+
+def _said(changed: Sequence[tuple[Side, str, Quantity]], name: str, who: str) -> str:
+    first, last = changed[0], changed[-1]
+    if first[1:] == last[1:]:
+        sides = " and ".join(f"{side}.{name}" for side, _, _ in changed)
+        return f"{sides} of {who} to {first[1]} {first[2]}"
+    return f"{first[0]}.{name} of {who} to {first[1]} {first[2]} and {last[0]}.{name} to {last[1]} {last[2]}"
+
+
+def _because(
+    case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
+) -> str:
+    """What the reader may not know: that a LimitRange fills the value in, or which ratio asks for the request."""
+    slot, why = case.slot(), []
+    for side, word, value in changed:
+        filled = case.setter(side)
+        if filled and slot is not None:
+            why.append(f"{filled} fills in {slot.side(side).get(case.finding.resource)}")
+        elif (
+            side == "requests"
+            and word == "at least"
+            and limit_bounds.ratio
+            and (limit_bounds.low is None or value != limit_bounds.low[0])
+        ):
+            why.append(f"limit {after.limit} / {limit_bounds.ratio.quantity}")
+    return f" ({'; '.join(dict.fromkeys(why))})" if why else ""

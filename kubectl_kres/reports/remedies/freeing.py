@@ -10,18 +10,17 @@ from typing import Protocol
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.pod_objects import Creation
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.account.jobs import FAILED, SUCCESSFUL
-from kubectl_kres.reports.common.objects.revisions import REVISIONS, unused
-from kubectl_kres.reports.common.owned import owned_by
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.remedy import DeleteObject, Edit, Scale
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.account.account import FAILED, SUCCESSFUL
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.objects import REVISIONS, unused
+from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
+from kubectl_kres.reports.common.replicas import owned_by
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, plan_of
 from kubectl_kres.reports.remedies.rollout import Key
 from kubectl_kres.reports.remedies.room import worst

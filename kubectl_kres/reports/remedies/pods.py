@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import Quota, charges
-from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request
+from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge, Server
+from kubectl_kres.admission.quota.quota_admission import Quota, charges, claim_request, count_request, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.owned import controller, owned_by
-from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.replicas import Replicas, controller, owned_by, pods_of_one_job, replicas_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import has_account, missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan

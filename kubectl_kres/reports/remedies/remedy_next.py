@@ -8,12 +8,11 @@ from functools import partial
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.remedies.context import RemedyContext, grouped
-from kubectl_kres.reports.remedies.limit_bounds import RULES, BoundsFit, bounds_of, fit
+from kubectl_kres.reports.remedies.context import RULES, BoundsFit, RemedyContext, bounds_of, fit, grouped
 
 #: Request and limit by the path of a container and the resource.
 Fits = Mapping[tuple[str, str], BoundsFit]

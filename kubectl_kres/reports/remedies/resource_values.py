@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
 from kubectl_kres.admission.base.resource_names import is_integer, is_pod_level, may_overcommit
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.remedies.limit_bounds import LimitBound, LimitBounds, fit
+from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit
 from kubectl_kres.reports.remedies.shape import UNIT, Place, Values, Way, scale, units, write, written
 
 #: What a container is given where nothing says how much it needs.

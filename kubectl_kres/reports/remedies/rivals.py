@@ -11,26 +11,23 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
-from kubectl_kres.reports.common.owned import controller, owned_by, selector_text
-from kubectl_kres.reports.common.pod_template import template_of
-from kubectl_kres.reports.common.replicas import pods_of
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject, template_of
+from kubectl_kres.reports.common.replicas import controller, owned_by, pods_of, selector_text
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import is_settled, needs, node_needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 #: Kinds whose controllers try again and again to make the pods that are missing.
 _KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")

@@ -11,27 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
-from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.remedy import (
-    Admits,
-    Basis,
-    Edit,
-    EditClaim,
-    Remedy,
-    Scale,
-    SetBound,
-    SetValue,
-)
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.parts import Admits, Basis, Edit, EditClaim, Remedy, Scale, SetBound, SetValue
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.pods import (
     TRIED,

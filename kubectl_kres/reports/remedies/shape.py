@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
-from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.quantity import ZERO, Quantity

@@ -8,9 +8,10 @@ from itertools import groupby
 from msgspec import structs
 
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.remedy import (
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import (
     Admits,
     CreateObject,
     DeleteObject,
@@ -23,7 +24,6 @@ from kubectl_kres.reports.common.remedy import (
     SetConfig,
     SetValue,
 )
-from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import MoreRoom, systems
 from kubectl_kres.reports.remedies.commands import asking, commands, keeper, unchangeable
 from kubectl_kres.reports.remedies.pods import amounts

@@ -7,18 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.quota.quota_admission import Quota, charges
-from kubectl_kres.admission.quota.requests import pod_request
+from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request
 from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.owned import owned_by
-from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, owned_by, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import added, has_account, ordinals_with_claims
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
@@ -209,7 +206,7 @@ class _Rollout:
         )  # fmt: skip
         with_claims = ordinals_with_claims(self.store, self.subject, self.owner)
         have = frozenset({replica.ordinal for replica in replicas} | set(with_claims))
-        from kubectl_kres.simulate.stateful_rollout import stateful_set_rests
+        from kubectl_kres.simulate.rollout import stateful_set_rests
 
         return stateful_set_rests(state, Prices(measures.prices, shape_of, claims), measures.free, claims=have)
 
@@ -291,7 +288,7 @@ class _Rollout:
         if not makes_objects(pod.spec):
             return own
         from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
-        from kubectl_kres.reports.common.objects.waiting_pods import absent_objects
+        from kubectl_kres.reports.common.objects import absent_objects
 
         objects = objects_of(pod, self.policies, self.server)
         absent = {(made.kind, made.name) for made in absent_objects(self.store, pod, objects)}

@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
+from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import VPA, Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
 from kubectl_kres.reports.common.analysis import Analysis, Start
-from kubectl_kres.reports.common.owned import owned_by
-from kubectl_kres.reports.common.replicas import newest_set_name
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.replicas import newest_set_name, owned_by
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
 from kubectl_kres.store.store import Store
 

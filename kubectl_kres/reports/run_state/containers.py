@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Container, ContainerState, ContainerStatus, Pod, StateTerminated, StateWaiting
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.run_state.grace import RECENT, is_new

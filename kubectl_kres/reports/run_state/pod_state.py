@@ -9,7 +9,7 @@ from msgspec import structs
 from kubectl_kres.model.pod import READY, Pod
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import RunState
-from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import START_GRACE, is_new, worst
 from kubectl_kres.reports.run_state.next_steps import with_next_step

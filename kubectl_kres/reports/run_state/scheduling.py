@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.run_state.grace import GRACE, is_new

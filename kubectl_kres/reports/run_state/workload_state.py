@@ -1,4 +1,7 @@
-"""How a workload fares: by its pods where they were read, else by what its status counts."""
+"""How a workload fares: by its pods where they were read, else by what its status counts.
+
+What ``--until`` may wait for: that all wanted pods exist, that they are ready.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.common.explanation import Reason, RunState, Verdict, template_of
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.pod_template import template_of
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.replicas import Replicas, controller
+from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.containers import troubles
 from kubectl_kres.reports.run_state.grace import is_new, rank, worst
 from kubectl_kres.reports.run_state.next_steps import with_next_step
@@ -194,3 +196,19 @@ def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
     if replicas is None or not (kind in _COUNTING or kind == "Job"):
         return True
     return not replicas.missing and ready_pods(kind, workload) >= replicas.wanted
+
+
+def is_there(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
+    """Whether all wanted pods of the newest template exist; of a pod or a run, that it has come into being."""
+    if is_negative(verdict) or state is None or state.word == "off":
+        return False
+    return not replicas.missing if replicas is not None else state.reason not in _WITHOUT_POD
+
+
+def is_ready(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
+    """The same, and that they are ready or have ended well."""
+    return is_there(verdict, state, replicas) and state is not None and state.word in {"runs", "ended"}
+
+
+#: Of a run, what it waits for before it has a pod.
+_WITHOUT_POD = frozenset({"Quota", "Queue", "NotCreated", "TaskRunPending", "PipelineRunPending", "Refused"})

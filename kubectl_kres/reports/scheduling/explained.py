@@ -6,24 +6,23 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues
-from kubectl_kres.reports.common.manifest_edits import ManifestEdit, applied
-from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.last_editor import ManifestEdit, applied
+from kubectl_kres.reports.common.parts import NodeReport
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 def explain_nodes(

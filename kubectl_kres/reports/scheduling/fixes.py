@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy, NodeReport
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, NodeReport, Remedy
 
 
 def node_fixes(report: NodeReport | None) -> tuple[Remedy, ...]:

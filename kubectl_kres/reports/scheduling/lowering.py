@@ -1,4 +1,7 @@
-"""Lower requests with which a pod fits a node: the largest one gives way first."""
+"""Lower requests with which a pod fits a node: the largest one gives way first.
+
+The scheduler's whole numbers as quantities.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,27 @@ from msgspec.structs import replace
 
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.scheduling import SchedulingPod
-from kubectl_kres.reports.scheduling.amounts import amount, round_down
+from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.requests import is_pod_level, read_amounts, requests_of
+
+_MIB = 1 << 20
+
+
+def amount(resource: str, number: int) -> Quantity:
+    """What the scheduler counts: thousandths of a CPU, bytes, or units."""
+    if resource == "cpu":
+        return Quantity(number * 10**6, "DecimalSI", -3)
+    return quantity_of(number, "BinarySI" if is_bytes(resource) else "DecimalSI")
+
+
+def is_bytes(resource: str) -> bool:
+    return resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
+
+
+def round_down(resource: str, number: int) -> int:
+    """To whole mebibytes, where there is one: nobody writes single bytes."""
+    return number // _MIB * _MIB if is_bytes(resource) and number >= _MIB else number
 
 
 class LoweredValue(NamedTuple):

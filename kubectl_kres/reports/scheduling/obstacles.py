@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.plugin import Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.schedule import Scheduling
-from kubectl_kres.scheduling.status import Rejection, UncomputedFilter
 
 
 class Obstacles(Struct, frozen=True):

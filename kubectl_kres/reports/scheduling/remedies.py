@@ -10,19 +10,17 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, Taint, Toleration
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy
-from kubectl_kres.reports.common.remedy import SetValue
+from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, SetValue
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
 from kubectl_kres.reports.scheduling.lowering import LoweredValue, lower_requests
 from kubectl_kres.reports.scheduling.obstacles import Obstacles
 from kubectl_kres.scheduling.node_filters import taint_text, untolerated
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import prepare_filters
-from kubectl_kres.scheduling.status import UncomputedFilter
 from kubectl_kres.store.store import Origin
 
 #: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.

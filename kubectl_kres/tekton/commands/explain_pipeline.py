@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kubectl_kres.cli.args.repeat_flags import explaining
+from kubectl_kres.cli.args.flags import explaining
 from kubectl_kres.cli.output.printer import DOCUMENTS
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page
-from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Tally
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.reports.common.explanation import Verdict, is_held_up
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, Verdict, is_held_up
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.reports.run_state.reached import is_ready, is_there
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation, of_task
-from kubectl_kres.tekton.reports.pipeline_needs import pipeline_needs
 from kubectl_kres.tekton.text import pipeline as render
 
 

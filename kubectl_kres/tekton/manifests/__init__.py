@@ -23,12 +23,12 @@ class TektonManifests(ManifestSystem):
         return to_v1(raw)
 
     def misnamed(self, raw: Raw) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        from kubectl_kres.tekton.rules.validation.renamed_fields import misnamed
+        from kubectl_kres.tekton.rules.validation.decoder import misnamed
 
         yield from ((tuple(path), name) for path, name in misnamed(raw))
 
     def empty_items(self, raw: Any) -> Any:
-        from kubectl_kres.tekton.rules.validation.go_types import without_nulls
+        from kubectl_kres.tekton.rules.validation.decoder import without_nulls
 
         return without_nulls(raw)
 

@@ -10,22 +10,19 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Fact, RunState
-from kubectl_kres.reports.common.owned import controller
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Fact, RunState, Subject
+from kubectl_kres.reports.common.parts import MergedLimit, Remedy
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
-from kubectl_kres.reports.common.system_parts import MergedLimit
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.tekton.model import GROUP as TEKTON
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 
@@ -107,7 +104,7 @@ class Tekton(System):
 
     def namespace_needs(self, store: Store, namespace: str) -> Iterable[Need]:
         del namespace
-        from kubectl_kres.tekton.reports.merged_limits import tekton_needs_of_namespace
+        from kubectl_kres.tekton.reports.config import tekton_needs_of_namespace
 
         return tekton_needs_of_namespace(store)
 
@@ -119,7 +116,7 @@ class Tekton(System):
     def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:
         if subject.kind.group != TEKTON or subject.raw is not None or subject.ref.kind != "TaskRun":
             return None
-        from kubectl_kres.tekton.reports.run_likeness import run_likeness
+        from kubectl_kres.tekton.reports.run_facts import run_likeness
 
         return run_likeness(store, subject, ask)
 
@@ -201,7 +198,7 @@ class Tekton(System):
         return naming(analysis.tekton, outcome) if analysis.tekton is not None else Naming()
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
-        from kubectl_kres.tekton.reports.merged_limits import is_installed, merged_limits
+        from kubectl_kres.tekton.reports.config import is_installed, merged_limits
 
         return merged_limits(limits) if is_installed(store) else ()
 

@@ -1,45 +1,310 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas."""
+"""What becomes of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas.
+
+One verdict on a PipelineRun out of those on its tasks.
+
+The most that the open tasks of a PipelineRun can ask for at one moment, quota by quota.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Refusal
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
+from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Problem
+from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Explanation, Unseen, unread
-from kubectl_kres.reports.common.remedy import Remedy, SetConfig
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
 from kubectl_kres.reports.remedies.commands import commands
-from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.words import listed, told
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
-from kubectl_kres.tekton.reports.concurrent_tasks import at_once
-from kubectl_kres.tekton.reports.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
-from kubectl_kres.tekton.reports.pipeline_needs import pipeline_needs
-from kubectl_kres.tekton.reports.pipeline_verdict import ENDED, Judgement, judged, of_tasks
-from kubectl_kres.tekton.reports.remedy import kept_elsewhere
+from kubectl_kres.tekton.reports.needs import pipeline_needs
+from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, TaskState
+from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, kept_elsewhere
 from kubectl_kres.tekton.reports.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline
 from kubectl_kres.tekton.reports.run_state import run_state
-from kubectl_kres.tekton.reports.taskrun import analysed, pod_of, refused_run, unknown_task
+from kubectl_kres.tekton.reports.taskrun import analysed, pod_of, refused_outcome, refused_run, unknown_task
 from kubectl_kres.tekton.reports.ways.admitted_remedies import released
 from kubectl_kres.tekton.reports.ways.assistants import assistant_remedies, assistant_verdict, without_pod
 from kubectl_kres.tekton.reports.ways.claim_remedies import claim_remedies
+from kubectl_kres.tekton.reports.ways.config_edits import written
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
-from kubectl_kres.tekton.rules.base.naming import PIPELINE_RUN
 from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.quota_retry import time_left, waits
 from kubectl_kres.tekton.rules.controller.taskrun import ClaimRefusal, RunResult, RunWorld
-from kubectl_kres.tekton.rules.pipeline.affinity_assistant import Assistant
-from kubectl_kres.tekton.rules.pipeline.pipeline_run import PipelineAnswer, has_ended, pipeline_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import (
+    RUNS,
+    Assistant,
+    Peak,
+    PipelineAnswer,
+    has_ended,
+    peaks,
+    pipeline_run,
+)
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned, alone
+
+#: States of tasks that ask for nothing any more.
+ENDED = frozenset({"done", "failed", "skipped"})
+
+Judgement = tuple[Verdict, tuple[Remedy, ...]]
+
+
+def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
+    """The verdict over all open tasks, and what to change, each with its task in front.
+
+    ``problems``: why nothing of the run runs.
+    """
+    if problems:
+        outcomes = tuple(refused_outcome(problem) for problem in problems)
+        return verdict_of(outcomes), told(remedies(outcomes, special=TEKTON_REMEDIES))
+    if cycle:
+        text = f"tasks wait for each other: {' -> '.join((*cycle, cycle[0]))}"
+        return Verdict(allowed=False, code=400, message=text), told(
+            ("take one of these tasks out of the other's runAfter",)
+        )
+    if result := tuple(_faults(tasks)):
+        lines, ways = tuple(text for text, _ in result), tuple(dict.fromkeys(way for _, way in result))
+        return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), told(ways)
+    known = [
+        (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
+    ]
+    refused = sorted(
+        ((name, explanation) for name, explanation in known if explanation.verdict.allowed is not True), key=_waits
+    )
+    if not refused:
+        return Verdict(allowed=True, code=201), ()
+    texts = [f"task {name}: {explanation.verdict.message}" for name, explanation in refused]
+    changes = of_tasks(refused)
+    allowed = False if any(explanation.verdict.allowed is False for _, explanation in refused) else None
+    first = refused[0][1].verdict
+    return structs.replace(first, allowed=allowed, message=texts[0], others=tuple(texts[1:])), changes
+
+
+def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
+    """The ways of one task, each with its name in front; of several tasks the first way of each, all of them needed.
+
+    What is tried is tried for each task alone, so that nothing is proven of several.
+    """
+    if len(refused) == 1:
+        name, explanation = refused[0]
+        return tuple(structs.replace(remedy, text=f"task {name}: {remedy.text}") for remedy in explanation.remedies)
+    first = [(name, explanation.remedies[0]) for name, explanation in refused if explanation.remedies]
+    if not first:
+        return ()
+    names: dict[str, list[str]] = {}
+    for name, remedy in first:
+        names.setdefault(remedy.text, []).append(name)
+    texts = [f"{'task' if len(own) == 1 else 'tasks'} {listed(own)}: {text}" for text, own in names.items()]
+    edits = _together([edit for _, remedy in first for edit in remedy.edits])
+    whys = dict.fromkeys(remedy.why for _, remedy in first if remedy.why)
+    return (Remedy("; ".join(texts), edits, why="; ".join(whys)),)
+
+
+def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Each field once; of a quota the most that one of the tasks needs."""
+    result: dict[tuple[ObjectRef, str], Edit] = {}
+    for edit in edits:
+        key, outcome = (edit.object, edit.field), result.get((edit.object, edit.field))
+        if isinstance(edit, RaiseQuota) and isinstance(outcome, RaiseQuota) and parse(outcome.to) > parse(edit.to):
+            continue
+        result[key] = _with_entries(outcome, edit)
+    return tuple(result.values())
+
+
+def _with_entries(before: Edit | None, edit: Edit) -> Edit:
+    """Of config-defaults the entries of all tasks, in one text."""
+    if not isinstance(before, SetConfig) or not isinstance(edit, SetConfig) or not edit.entries:
+        return edit
+    more = {name: values for name, values in edit.entries.items() if name not in before.entries}
+    return structs.replace(before, to=f"{before.to}{written(more)}", entries={**before.entries, **more})
+
+
+def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
+    """What Tekton's webhook refuses in a Pipeline, in our words, each with what to change.
+
+    Source: apis/pipeline/v1/pipeline_validation.go.
+    """
+    if not tasks:
+        yield "the Pipeline has no tasks", "give the Pipeline a task"
+    names = [task.name for task in tasks]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        yield f"several tasks are named {name}", "give each task a name of its own"
+    known = {task.name for task in tasks if not task.is_finally}
+    for task in tasks:
+        if task.explanation is None and task.gap is None:
+            yield (
+                f"task {task.name} neither names a Task nor holds one",
+                f"give task {task.name} a taskRef or a taskSpec",
+            )
+        for other in task.after:
+            if other not in known:
+                yield (
+                    f"task {task.name} comes after {other}, which is no task of the Pipeline",
+                    f"name a task of the Pipeline in task {task.name}",
+                )
+
+
+def _waits(named: tuple[str, Explanation]) -> bool:
+    """Whether the refusal is tried again; what is final comes first."""
+    part = named[1].tekton
+    return part is not None and part.problem is not None and not part.problem.final
+
+
+#: What is told where no quota limits it.
+_TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+
+
+def at_once(
+    pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
+) -> tuple[AtOnce, ...]:
+    """Names that quotas limit, each with its quota, then the usual ones that none limits.
+
+    ``started``: affinity assistants are there already, and counted.
+    """
+    limited = (
+        *_limited(pipeline_answer, world, children, started=started),
+        *_objects(pipeline_answer, world, children),
+    )
+    named = {at_once.resource for at_once in limited}
+    free = (peak for peak in pipeline_answer.peaks if peak.resource in _TOLD and peak.resource not in named)
+    return (*limited, *(_shown(peak) for peak in free))
+
+
+def _shown(peak: Peak) -> AtOnce:
+    return AtOnce(peak.resource, str(peak.amount), peak.tasks, is_finally=peak.is_finally, at_least=peak.at_least)
+
+
+def _limited(
+    pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
+) -> Iterator[AtOnce]:
+    for quota in world.policies.quotas:
+        name = quota.name
+        counted = {task: _charge(results, name, world) for task, results in pipeline_answer.results.items()}
+        within = {task: pipeline_answer.results[task] for task, charge in counted.items() if charge is not None}
+        first = next((charge for charge in counted.values() if charge is not None), None)
+        if first is None:
+            continue
+        live = _live(pipeline_answer, counted, children)
+        extra = _assistants(pipeline_answer, world, name)
+        for peak in peaks(pipeline_answer.plan, within, pipeline_answer.finished):
+            if peak.resource in first.hard:
+                there = _sum(live.get((task, peak.resource), ZERO) for task in peak.tasks)
+                yield _against(peak, first, there, extra.get(peak.resource, ZERO), started=started)
+
+
+def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
+    """Quotas that count TaskRuns: all that the run makes, for those that have ended count on until they are deleted.
+
+    Tekton tries again and again to make one that is refused, and says nothing of it in the PipelineRun.
+    """
+    for quota in world.policies.quotas:
+        if RUNS not in quota.hard or quota.scopes or pipeline_answer.plan.cycle:
+            continue
+        tasks = [
+            task
+            for task in pipeline_answer.plan.tasks
+            if task.name not in pipeline_answer.finished or _made(task, children)
+        ]
+        own = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
+        made = sum(_made(planned, children) for planned in own)
+        total = sum(max(1 if planned.number is None else planned.number, _made(planned, children)) for planned in own)
+        used, hard = quota.used.get(RUNS, ZERO), quota.hard[RUNS]
+        after = Quantity(used.nano + (total - made) * 10**9, hard.format)
+        yield AtOnce(
+            RUNS,
+            str(total),
+            tuple(planned.name for planned in own),
+            quota.name,
+            at_least=any(planned.number is None for planned in own),
+            counted=str(made) if made else "",
+            used=str(used),
+            hard=str(hard),
+            after=str(after),
+            exceeded=after > hard,
+        )
+
+
+def _made(task: Planned, children: Mapping[str, TaskRun]) -> int:
+    """How many TaskRuns of a task are there."""
+    return sum(1 for name in task.names if name in children)
+
+
+def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, *, started: bool) -> AtOnce:
+    name = peak.resource
+    used, hard = parse(charge.used[name]), parse(charge.hard[name])
+    more = ZERO if started else extra
+    after = Quantity(used.nano + max(0, peak.amount.nano - there.nano) + more.nano, hard.format)
+    return AtOnce(
+        name,
+        str(peak.amount),
+        peak.tasks,
+        charge.quota,
+        peak.is_finally,
+        peak.at_least,
+        str(there) if there.nano else "",
+        str(extra) if extra.nano else "",
+        charge.used[name],
+        charge.hard[name],
+        str(after),
+        after > hard,
+    )
+
+
+def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaCharge | None:
+    """What a task's pod costs a quota; None where the quota does not count it."""
+    for result in results:
+        if result.built is None or result.outcome is None or result.outcome.draft is None:
+            continue
+        for charge in charges(quota_request(result.built.pod, result.outcome.draft), world.policies.quotas):
+            if charge.quota == quota:
+                return charge
+    return None
+
+
+def _live(
+    pipeline_answer: PipelineAnswer, counted: Mapping[str, QuotaCharge | None], children: Mapping[str, TaskRun]
+) -> dict[tuple[str, str], Quantity]:
+    """What of each task is in ``used`` already: its TaskRuns that have pods, at what such a pod costs."""
+    amounts = {}
+    for task in pipeline_answer.plan.tasks:
+        charge = counted.get(task.name)
+        runs = [children[name] for name in task.names if name in children]
+        pods = sum(1 for run in runs if run.status.pod_name and not has_ended(run))
+        for name, text in (charge.requested if charge is not None else {}).items():
+            quantity = parse(text)
+            amounts[task.name, name] = Quantity(quantity.nano * pods, quantity.format)
+    return amounts
+
+
+def _assistants(pipeline_answer: PipelineAnswer, world: RunWorld, quota: str) -> dict[str, Quantity]:
+    """What affinity assistants cost a quota."""
+    total: dict[str, Quantity] = {}
+    for assistant in pipeline_answer.assistants:
+        draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
+        if draft is None or not any(outcome.allowed for outcome in assistant.outcomes):
+            continue
+        for charge in charges(quota_request(assistant.pod, draft), world.policies.quotas):
+            if charge.quota == quota:
+                for name, text in charge.requested.items():
+                    total[name] = _sum((total.get(name, ZERO), parse(text)))
+    return total
+
+
+def _sum(amounts: Iterable[Quantity]) -> Quantity:
+    quantities = tuple(amounts)
+    form = next((quantity.format for quantity in quantities if quantity.nano), ZERO.format)
+    return Quantity(sum(quantity.nano for quantity in quantities), form)
 
 
 def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplanation:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.system_parts import Severity
-from kubectl_kres.reports.overview.area import (
-    AreaInput,
-    AreaMaker,
-    AreaPart,
-    Made,
-    OverviewArea,
-    Problem,
-    parts_of,
-)
-from kubectl_kres.reports.overview.areas import MOST
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.parts import Severity
+from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaPart, Made, OverviewArea, Problem, parts_of
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.run_facts import condition_of, fares
 

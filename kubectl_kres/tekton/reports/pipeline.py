@@ -7,12 +7,10 @@ from typing import ClassVar, Literal
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Problem, Source
 from kubectl_kres.reports.common.explanation import Explanation, Fact, RunState, Unseen, Verdict
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.tekton.reports.run_objects import RunObject
 from kubectl_kres.tekton.rules.base.result import Gap
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
-from kubectl_kres.admission.pod.qos import CONSIDERED, class_of
+from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.manifest_edits import FieldEdit
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Override, Step, TaskRun

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.common.system import Naming
-from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, request_over_limit
 from kubectl_kres.reports.remedies.typos import near

@@ -10,7 +10,7 @@ from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.pod import ContainerStatus, Pod
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import ZERO, parse
-from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed
+from kubectl_kres.reports.common.parts import KilledContainer, Outweighed
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
 _KILLED = "OOMKilled"

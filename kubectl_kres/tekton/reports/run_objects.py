@@ -8,21 +8,26 @@ from typing import Literal
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
-from kubectl_kres.tekton.rules.base.naming import PIPELINE_RUN
 from kubectl_kres.tekton.rules.base.result import Gap
+from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller import taskrun as of_task
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult, RunWorld, task_run
 from kubectl_kres.tekton.rules.controller.workspace_claims import WorkspaceClaim, admitted, assistants_claims, claims_of
 from kubectl_kres.tekton.rules.pipeline import pipeline_tasks
-from kubectl_kres.tekton.rules.pipeline.affinity_assistant import PER_RUN, Assistant, assistant_name
-from kubectl_kres.tekton.rules.pipeline.pipeline_run import PipelineAnswer, has_ended, pipeline_run
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import (
+    PER_RUN,
+    Assistant,
+    PipelineAnswer,
+    assistant_name,
+    has_ended,
+    pipeline_run,
+)
 
 #: there: it exists. admitted, refused: it would be. depends-on-order: result or the other. none: it is not even tried,
 #: since something before it is refused or held back.

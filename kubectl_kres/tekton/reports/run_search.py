@@ -11,19 +11,19 @@ from msgspec import Struct, convert, structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot, Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
-from kubectl_kres.admission.limitrange.limitrange_object import parse as parsed_range
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
+from kubectl_kres.admission.limitrange import parse as parsed_range
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
-from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.remedy import (
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import (
     Admits,
     CreateObject,
     Edit,
@@ -33,7 +33,6 @@ from kubectl_kres.reports.common.remedy import (
     SetConfig,
     SetValue,
 )
-from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.pods import (
     OF_VALUES,
     TRIED,
@@ -59,11 +58,11 @@ from kubectl_kres.tekton.reports.ways.run_values import RunCase, RunField
 from kubectl_kres.tekton.reports.ways.security_remedies import security_remedies
 from kubectl_kres.tekton.rules.base.result import Gap
 from kubectl_kres.tekton.rules.base.variables import variables_of
-from kubectl_kres.tekton.rules.controller.pod_security import RULE as SECURITY
+from kubectl_kres.tekton.rules.controller.taskrun import RULE as SECURITY
 from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
 from kubectl_kres.tekton.rules.controller.workspace_claims import RULE as CLAIM
 from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
-from kubectl_kres.tekton.rules.resources.containers import layout
+from kubectl_kres.tekton.rules.resources.container_draft import layout
 
 #: What is divided and comes in whole numbers has no value for the whole Task that is right.
 _WHOLE = frozenset({"validation/integer", "validation/request-equals-limit", "validation/hugepages"})

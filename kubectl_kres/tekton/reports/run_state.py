@@ -6,10 +6,10 @@ import re
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import Condition
+from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Reason, RunState
-from kubectl_kres.reports.common.owned import controller
+from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import is_new, worst

@@ -8,19 +8,17 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
-from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
-from kubectl_kres.provenance.journal import Assume, Derive, Journal, Set, Source
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Assume, Derive, Journal, Problem, Set, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, Start
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system_parts import TektonPart
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.pod.pod_claims import added as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
 from kubectl_kres.tekton.reports import run_behind
 from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed

@@ -8,15 +8,13 @@ from weakref import WeakKeyDictionary
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import Namespace
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.model.objects import Namespace, ObjectRef
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
 from kubectl_kres.tekton.rules.controller.resolve import Lookups

@@ -12,9 +12,10 @@ class TektonScreens(TuiSystem):
     """TaskRuns and PipelineRuns."""
 
     def listings(self) -> tuple[Any, ...]:
-        from kubectl_kres.tekton.screens import pipelinerun_list, taskrun_list
+        from kubectl_kres.tekton.screens import taskrun_list
+        from kubectl_kres.tekton.screens import taskrun_list as pipelinerun_list
 
-        return taskrun_list.LISTING, pipelinerun_list.LISTING
+        return taskrun_list.TASKRUNS, pipelinerun_list.PIPELINERUNS
 
     def panes(self) -> Mapping[str, Any]:
         from kubectl_kres.tekton.screens.pipelinerun_screen import PipelineRunPane

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.store.store import Need
+from kubectl_kres.tekton.reports.explain_pipeline import ENDED, explain_pipeline
+from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
-from kubectl_kres.tekton.reports.pipeline_needs import pipeline_needs
-from kubectl_kres.tekton.reports.pipeline_verdict import ENDED
 from kubectl_kres.tekton.text.pipeline import head_lines, pipeline_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane

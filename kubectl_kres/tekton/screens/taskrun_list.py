@@ -1,26 +1,31 @@
-"""TaskRuns: what their pods ask for as computed today, what the live ones have, and how each fares."""
+"""TaskRuns: what their pods ask for as computed today, what the live ones have, and how each fares.
+
+PipelineRuns: how each fares by its own status, and which of its runs wait or failed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from msgspec import Struct
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import head_lines
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.text.times import since
+from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_sums import amounts
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.tekton.model import TaskRun
+from kubectl_kres.store.store import Need
+from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.reports.run_facts import condition_of, fares, pipeline_run_of
+from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.text import NO_TEKTON
 from kubectl_kres.tekton.text.taskrun import task_lines
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -242,7 +247,7 @@ def owner(row: RunRow) -> Location | None:
 
 _ready: Callable[[RunRow, str], bool] = RunRow.ready
 
-LISTING = Listing(
+TASKRUNS = Listing(
     names=("taskruns", "taskrun", "tr", "trs"),
     about="TaskRuns of Tekton: what their pods ask for, computed and live, and how each fares",
     kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),
@@ -263,4 +268,103 @@ LISTING = Listing(
     labels=lambda row: row.run.metadata.labels or {},
     words=lambda row: f"{row.run.metadata.namespace} {row.run.metadata.name} {_condition(row)} {_task(row)}",
     hints=("owner", "sort-state", "faults"),
+)
+
+
+class PipelineRow(Struct, frozen=True):
+    """A PipelineRun. ``made``: its TaskRuns that were read. ``age``: since when it exists."""
+
+    run: PipelineRun
+    made: tuple[TaskRun, ...]
+    age: str
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef("PipelineRun", self.run.metadata.name, self.run.metadata.namespace)
+
+    @property
+    def waiting(self) -> Sequence[TaskRun]:
+        """Its runs that a quota holds up."""
+        return [task_run for task_run in self.made if fares(task_run) == "waiting"]
+
+
+def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
+    """``x``: it failed; ``!``: some of its runs wait for a quota."""
+    return MARKS.get(fares(row.run)) or (("!", "warn") if row.waiting else ("", ""))
+
+
+def _runs(row: PipelineRow) -> str:
+    """How its TaskRuns fare."""
+    counts = Counter(map(fares, row.made))
+    order = ("failed", "waiting", "cancelled", "new", "pending", "running", "succeeded")
+    return ", ".join(f"{counts[word]} {word}" for word in order if counts[word]) or "none yet"
+
+
+def _pipelinerun_condition(row: PipelineRow) -> str:
+    condition = condition_of(row.run)
+    word = fares(row.run)
+    told = condition is not None and condition.reason.lower() not in {"", word}
+    return f"{word}: {condition.reason}" if told and condition is not None else word
+
+
+def _pipeline(row: PipelineRow) -> str:
+    ref = row.run.spec.pipeline_ref
+    return ref.name or f"resolver {ref.resolver}" if ref is not None else "its own"
+
+
+def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
+        Column("pipeline", "PIPELINE", _pipeline, most=30),
+        Column("state", "CONDITION", _pipelinerun_condition, tone=lambda row: pipelinerun_sign(row)[1], most=34),
+        Column("runs", "TASKRUNS", _runs, most=48),
+        Column("age", "AGE", lambda row: row.age, _pipelinerun_created, right=True, wide=True, width=5),
+    )
+
+
+def _pipelinerun_created(row: PipelineRow) -> str | None:
+    return row.run.metadata.creation_timestamp
+
+
+def _pipelinerun_rows(session: Session, namespace: str) -> ListRows:
+    made: dict[tuple[str, str], list[TaskRun]] = {}
+    for task_run in session.store.all("TaskRun", namespace or None):
+        owner = (task_run.metadata.labels or {}).get(PIPELINE_RUN, "")
+        made.setdefault((task_run.metadata.namespace, owner), []).append(task_run)
+    for run in session.store.all("PipelineRun", namespace or None):
+        key = (run.metadata.namespace, run.metadata.name)
+        age = since(run.metadata.creation_timestamp or "", session.setting.now())
+        yield key, PipelineRow(run, tuple(made.get(key, ())), age)
+
+
+def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Iterator[Line]:
+    del session
+    yield [("strong", row.run.metadata.name), (pipelinerun_sign(row)[1], f"  {_pipelinerun_condition(row)}")]
+    condition = condition_of(row.run)
+    if condition is not None and condition.message:
+        yield from toned("", wrapped(condition.message, width, first="  ", rest="    "))
+    for task_run in row.made:
+        words = condition_of(task_run)
+        tone = MARKS.get(fares(task_run), ("", ""))[1]
+        text = f"{task_run.metadata.name}: {fares(task_run)}{f', {words.reason}' if words is not None and tone else ''}"
+        yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
+
+
+PIPELINERUNS = Listing(
+    names=("pipelineruns", "pipelinerun", "pr", "prs"),
+    about="PipelineRuns of Tekton: how each fares, and which of its runs wait for a quota",
+    kinds=("PipelineRun", "TaskRun"),
+    needs=lambda namespace: (Need("PipelineRun", namespace), Need("TaskRun", namespace, required=False)),
+    absent=NO_TEKTON,
+    columns=_pipelinerun_columns,
+    rows=_pipelinerun_rows,
+    sign=pipelinerun_sign,
+    detail=_pipelinerun_detail,
+    opens=lambda row: Location("object", ref=row.ref),
+    ref=lambda row: row.ref,
+    command=lambda session, namespace: session.command("explain pipelineruns", namespace),
+    labels=lambda row: row.run.metadata.labels or {},
+    hints=("sort-state", "explain", "faults"),
 )

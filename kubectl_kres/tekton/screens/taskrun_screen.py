@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import ResourceValue
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pod import PodPane

@@ -36,7 +36,7 @@ class TektonText(RenderSystem):
 
     def namespace_lines(self, policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
         if policy_explanation.tekton:
-            from kubectl_kres.tekton.text.merged import merged_lines
+            from kubectl_kres.tekton.text.taskrun import merged_lines
 
             yield from merged_lines(policy_explanation.tekton, width)
 

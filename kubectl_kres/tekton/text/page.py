@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.render.text.labels import labelled, more_line
-from kubectl_kres.render.text.line import Line, clipped, draw
+from kubectl_kres.render.text.line import Line, clipped, draw, since
 from kubectl_kres.render.text.remarks import unseen_text
-from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
 from kubectl_kres.tekton.text.pipeline import task_lines, too_much_texts, verdict_lines

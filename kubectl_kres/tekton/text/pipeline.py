@@ -17,7 +17,7 @@ from kubectl_kres.render.verdict.run_state import beside, said, short
 from kubectl_kres.reports.common.explanation import is_held_up
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
 from kubectl_kres.tekton.reports.run_objects import RunObject
-from kubectl_kres.tekton.rules.pipeline.refused_runs import RUNS
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import RUNS
 from kubectl_kres.tekton.text.taskrun import time_text
 
 _NAME, _CELL = 30, 18

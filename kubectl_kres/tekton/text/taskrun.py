@@ -1,15 +1,17 @@
-"""What Tekton makes of a run, in words: the condition that it gets, what is tried again, what the division did."""
+"""What Tekton makes of a run, in words: the condition that it gets, what is tried again, what the division did.
+
+What Tekton makes of the LimitRanges of a namespace.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from kubectl_kres.provenance.problem import Problem, TooMuch
+from kubectl_kres.provenance.journal import Problem, TooMuch
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.render.text.times import since
+from kubectl_kres.render.text.line import Line, columns, since, toned, wrapped
 from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.system_parts import KilledContainer, Outweighed, TektonPart, Waiting
+from kubectl_kres.reports.common.parts import KilledContainer, MergedLimit, Outweighed, TektonPart, Waiting
 
 #: Where the run itself is refused.
 _UNSTORED = frozenset({"object", "validation"})
@@ -138,3 +140,33 @@ def _division(part: TektonPart) -> str:
     if part.steps == 1:
         return f"task level: replaces what the step asks for{rest}"
     return f"task level: each of {part.steps} steps gets the request / {part.steps} and the limit in full{rest}"
+
+
+def merged_lines(merged_limits: Sequence[MergedLimit], width: int) -> Iterator[Line]:
+    """What Tekton makes of the LimitRanges for its steps, as a table."""
+    if not merged_limits:
+        return
+    yield [("", "")]
+    yield [("strong", "steps of Tekton get, of all LimitRanges together")]
+    heads = ("RESOURCE", "REQUEST OF ALL STEPS", "AT LEAST FOR EACH", "FROM")
+    rows = [
+        (
+            merged_limit.resource,
+            merged_limit.default_request or "-",
+            merged_limit.minimum or "-",
+            ", ".join(
+                dict.fromkeys(
+                    f"{at.kind}/{at.name}" for at in (merged_limit.default_source, merged_limit.minimum_source) if at
+                )
+            )
+            or "-",
+        )
+        for merged_limit in merged_limits
+    ]
+    for line in columns([heads, *rows]):
+        yield [("", f"  {line}")]
+    others = max(merged_limit.others for merged_limit in merged_limits)
+    text = "the request is divided by the number of steps that state none"
+    if others:
+        text += f"; the order in which Tekton lists LimitRanges has {others} other result{'s' * (others > 1)}"
+    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))

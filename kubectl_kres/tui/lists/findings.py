@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.check.text import finding_lines
+from kubectl_kres.render.check import finding_lines
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.finding import EVERY, SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.needs import check_needs, cluster_needs
-from kubectl_kres.reports.check.of_store import scenes_of
+from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, scenes_of
 from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
-from kubectl_kres.reports.quota.counted import counting_needs
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.quota.usage_tree import counting_needs
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
-from kubectl_kres.reports.namespace.effective_limits import EffectiveLimit, merged
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.namespace.explain_policy import EffectiveLimit, merged
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

@@ -1,12 +1,19 @@
-"""All lists by name: a new one is an entry here, or of a system that registers it."""
+"""All lists by name: a new one is an entry here, or of a system that registers it.
+
+The columns that the user's settings give a list, by their headings or short names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
 
 from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused, timeline
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.system import systems
+from kubectl_kres.tui.table.columns import Column
 
 LISTINGS: Mapping[str, Listing] = {
     listing.id: listing
@@ -27,3 +34,31 @@ def words() -> list[str]:
     """Every name of every list, the first ones first."""
     firsts = [listing.id for listing in LISTINGS.values()]
     return [*firsts, *(name for listing in LISTINGS.values() for name in listing.names[1:])]
+
+
+def chosen(listing: Listing, namespace: str, names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns in the order of their names; all of the list's own where none of these is there for the namespace."""
+    columns = listing.columns(namespace)
+    known = _named(columns)
+    result = dict.fromkeys(known[name.lower()] for name in names if name.lower() in known)
+    return tuple(replace(columns[at], wide=False) for at in result) or columns
+
+
+def fault(name: str, heads: Sequence[str]) -> str:
+    """What is wrong with columns for a list: there is no such list, or it has no such column. Empty: nothing."""
+    if name not in LISTINGS:
+        return f'no list "{name}"{_nearest(name, tuple(LISTINGS))}'
+    known = _named(LISTINGS[name].columns(""))
+    wrong = next((head for head in heads if head.lower() not in known), None)
+    return "" if wrong is None else f'{name} has no column "{wrong}"{_nearest(wrong.lower(), tuple(known))}'
+
+
+def _named(columns: Sequence[Column]) -> Mapping[str, int]:
+    """Which column a name means, in small letters: its short name, or its heading before that."""
+    short = {column.id: at for at, column in enumerate(columns)}
+    return short | {column.head.lower(): at for at, column in enumerate(columns) if column.head}
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, 1)
+    return f", the nearest is {near[0]}" if near else f", known are {', '.join(names)}"

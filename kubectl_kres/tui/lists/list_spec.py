@@ -7,10 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Changes, Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column

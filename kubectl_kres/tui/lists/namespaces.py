@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.quota.policy import policy_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists import quotas
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import QuotaEntry, quota_row

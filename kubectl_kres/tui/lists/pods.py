@@ -10,19 +10,18 @@ from msgspec import Struct
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.text.times import since
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.events import of_pod, state_of
 from kubectl_kres.reports.pod.missing_limits import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
-from kubectl_kres.reports.quota.counted import workload_of
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.quota.usage_tree import workload_of
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

@@ -7,21 +7,18 @@ from functools import partial
 
 from msgspec import Struct
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.bar import fine_bar
-from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, fine_bar, toned, wrapped
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.overview.areas import quota_state, read_quota, tightest
+from kubectl_kres.reports.overview import quota_state, read_quota, tightest
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.session import Sample, Session
 from kubectl_kres.tui.table.columns import Column, amount
 from kubectl_kres.tui.table.view import RowKey
-from kubectl_kres.tui.trend import Sample
 
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000

@@ -8,7 +8,7 @@ from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.reports.overview.areas import refused
+from kubectl_kres.reports.overview import refused
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location

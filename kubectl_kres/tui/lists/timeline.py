@@ -8,14 +8,11 @@ from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.overview.lines import SIGNS
-from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.render.text.times import since
-from kubectl_kres.render.timeline.lines import EXPIRED, every_field, told
-from kubectl_kres.reports.common.kind_answers import is_shown
-from kubectl_kres.reports.timeline.entry import TimelineEntry
-from kubectl_kres.reports.timeline.timeline import timeline, timeline_needs
-from kubectl_kres.reports.timeline.trouble import PodNews
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.render.text.line import Line, since, toned, wrapped
+from kubectl_kres.render.timeline import EXPIRED, every_field, told
+from kubectl_kres.reports.common.system import is_shown
+from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

@@ -11,21 +11,18 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.lists.chosen_columns import chosen
+from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.tui.lists.list_registry import chosen
 from kubectl_kres.tui.lists.list_spec import Listing, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, Told
-from kubectl_kres.tui.screens.table_screen import TablePane, sort_line
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told, sort_line
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.matching import Selector
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.table.row_texts import RowText
+from kubectl_kres.tui.table.row_texts import RowText, Selector
 from kubectl_kres.tui.table.strips import safe
 from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.header_footer import count_text, gap_count

@@ -9,13 +9,11 @@ from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Changes, Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines, rule_text
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Told
-from kubectl_kres.tui.screens.table_screen import TablePane
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, TablePane, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table

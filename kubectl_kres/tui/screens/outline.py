@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.tui.location import Location

@@ -13,23 +13,19 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
 from kubectl_kres.render.overview.row import pods_of, short_cause
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, size, toned, wrapped
-from kubectl_kres.render.text.times import since
+from kubectl_kres.render.text.line import Line, Tone, since, size, toned, wrapped
 from kubectl_kres.render.verdict.remedy import do_lines
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.overview.area import OverviewArea, Problem
-from kubectl_kres.reports.overview.areas import pod_area
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
+from kubectl_kres.store.store import Changes, Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.overview.overview_cache import Areas, unseen
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, Told
-from kubectl_kres.tui.screens.table_screen import TablePane
+from kubectl_kres.tui.overview import Areas, unseen
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.pictures.bounds import pairs_of, scale_lines
 from kubectl_kres.render.pictures.cost import cost_picture
-from kubectl_kres.render.pictures.scale import pairs_of, scale_lines
-from kubectl_kres.render.pod.cgroups import tree
 from kubectl_kres.render.pod.diff import difference_lines
 from kubectl_kres.render.pod.explain import explanation_lines, head_lines
-from kubectl_kres.render.pod.qos import quality_lines
+from kubectl_kres.render.pod.qos import quality_lines, tree
+from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, Tone, toned
-from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
 from kubectl_kres.reports.explain.difference import diff
@@ -21,15 +20,14 @@ from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import Quality, quality, unclassed
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.pods import owner_of
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.widgets.journal import journal_lines
-from kubectl_kres.tui.widgets.values import ValueRow, columns, value_rows
+from kubectl_kres.tui.widgets.values import ValueRow, columns, journal_lines, value_rows
 
 TABS = (
     ("values", "values"),

@@ -8,20 +8,19 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.reports.quota.counted import counting_needs
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, quota_reports
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.quota.usage_tree import counting_needs
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
-from kubectl_kres.tui.screens.table_screen import TablePane
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table

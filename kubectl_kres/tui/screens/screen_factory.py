@@ -1,28 +1,108 @@
-"""Which screen shows a place: lists by their entry, objects by their kind."""
+"""Which screen shows a place: lists by their entry, objects by their kind.
+
+What becomes of the numbers that are tried, as ``kubectl kres simulate`` prints it, and the lines that make it so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.kind_answers import is_shown
+from kubectl_kres.render.changes.before_after import before_after
+from kubectl_kres.render.changes.change_report import change_lines
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.reports.common.parts import RaiseQuota
+from kubectl_kres.reports.common.system import is_shown
+from kubectl_kres.reports.overview import refused
+from kubectl_kres.simulate.change import Patch
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.browse import Browse
 from kubectl_kres.tui.screens.denied import KindsPane
 from kubectl_kres.tui.screens.help import HelpPane
+from kubectl_kres.tui.screens.object import ReportPane
 from kubectl_kres.tui.screens.overview import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.screens.quota import QuotaPane
-from kubectl_kres.tui.screens.report import ReportPane
 from kubectl_kres.tui.screens.users import UsersPane
-from kubectl_kres.tui.screens.whatif import WhatIfPane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
+from kubectl_kres.tui.whatif import TypedNumber, WhatIf
+from kubectl_kres.tui.widgets.lines import Lines
+
+
+class WhatIfPane(Pane):
+    """One page of text. All other screens are drawn on the state that it tells of, until the change is left."""
+
+    DEFAULT_CSS = """
+    WhatIfPane > Lines { height: 1fr; }
+    """
+
+    def __init__(self, session: Session, place: Location) -> None:
+        super().__init__(session, place)
+        self.page = Lines()
+
+    def compose(self) -> ComposeResult:
+        yield self.page
+
+    def on_mount(self) -> None:
+        self.page.put(self._lines)
+        self.page.focus()
+
+    def _lines(self, width: int) -> Iterator[Line]:
+        change = self.session.what_if
+        if change is None:
+            yield [("quiet", "nothing is tried: s on a value does")]
+            return
+        drawn = list(before_after(change.report, width, ascii_only=self.session.setting.ascii_only))
+        yield from drawn
+        for typed_number in change.tries:
+            yield from self._smallest(change, typed_number, width)
+        if drawn:
+            yield [("", "")]
+        yield [("strong", "to make it so")]
+        for typed_number in change.tries:
+            if typed_number.owner:
+                undone = f"{typed_number.owner}; a patch of the cluster would be undone"
+                yield from toned("warn", wrapped(undone, width, first="  ", rest="  "))
+            yield [("", "  "), ("command", typed_number.lasting)]
+        yield [("", "")]
+        yield from change_lines(change.report, width)
+
+    def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
+        """The smallest number of a quota with which each workload that it refuses gets all its pods."""
+        step = typed_number.placed.step
+        if not isinstance(step, Patch) or step.kind != "ResourceQuota":
+            return
+        name = typed_number.value.rpartition(" ")[2]
+        real, space = change.real, typed_number.placed.namespace
+        for refusal in refused(real.store, space, real.ask):
+            edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
+            for edit in edits:
+                if isinstance(edit, RaiseQuota) and edit.object.name == step.name and edit.resource == name:
+                    assert refusal is not None
+                    text = f"smallest that lets all of {refusal.subject} in: {edit.to}"
+                    yield from toned("", wrapped(text, width, rest="  "))
+                    break
+
+    def command(self) -> str:
+        return self.session.command("simulate")
+
+    def status(self) -> Line:
+        return [("warn", "all screens show this state; ~ marks what differs"), ("quiet", "  shift-u leaves it")]
+
+    def crumb(self) -> str:
+        return "what if"
+
+    def hints(self) -> Sequence[str]:
+        return ("up", "suppose", "unsuppose", "copy-command", "help")
+
 
 #: Kinds whose objects have a screen of their own; what makes pods and what is a policy needs no entry.
 OBJECTS: Mapping[str, type[Pane]] = {kind: pane for system in systems() for kind, pane in system.panes().items()}

@@ -14,8 +14,7 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, Say, Told
-from kubectl_kres.tui.screens.table_screen import TablePane
+from kubectl_kres.tui.screens.pane import Copy, Say, TablePane, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table

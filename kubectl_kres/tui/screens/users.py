@@ -10,18 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.quota.usage_tree import label_of, more_of, setter_words
+from kubectl_kres.render.quota.quota_blocks import label_of, more_of, quota_lines, setter_words
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
 from kubectl_kres.reports.quota.quota_report import VALUE, QuotaReport, quota_reports
-from kubectl_kres.reports.quota.usage_tree import UsageNode, setter_needs
-from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, setter_needs
+from kubectl_kres.store.store import Changes, Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.quota import column_head

@@ -17,7 +17,7 @@ from textual.strip import Strip
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import moves
 from kubectl_kres.tui.table.columns import GAP, Column, capped, laid_out, natural
-from kubectl_kres.tui.table.matching import Matcher
+from kubectl_kres.tui.table.row_texts import Matcher
 from kubectl_kres.tui.table.strips import Drawn, fitted
 from kubectl_kres.tui.table.view import Faces, RowKey, View
 

@@ -7,7 +7,7 @@ from math import ceil
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.render.text.line import Line, Tone, size
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.keys import hints
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.table.strips import safe

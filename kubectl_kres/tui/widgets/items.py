@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.table.columns import Column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import Remedy
 
 _UNDONE = "a patch of the cluster would be undone"
 

@@ -1,4 +1,7 @@
-"""The values of a pod as a tree of rows: containers with requests and limits, the pod's sums, what quotas count."""
+"""The values of a pod as a tree of rows: containers with requests and limits, the pod's sums, what quotas count.
+
+What stands behind one line of a value tree: every step of it, the checks it passed, what was assumed.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from kubectl_kres.provenance.journal import Check, Source, is_own_rule
-from kubectl_kres.render.text.line import Tone
-from kubectl_kres.render.text.values import title
+from kubectl_kres.render.pictures.cost import cost_picture
+from kubectl_kres.render.pod.explain import remark_lines, sum_text
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.values import answer, shown_source, step_lines, text, title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
@@ -113,3 +118,59 @@ def columns(folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
         Column("by", "SET BY", lambda row: row.by, tone=lambda row: row.tone or "quiet", most=10),
         Column("from", "OBJECT", lambda row: row.origin, tone=lambda _: "quiet", most=36, wide=True),
     )
+
+
+def journal_lines(
+    explanation: Explanation, row: ValueRow, width: int, *, steps: bool, ascii_only: bool
+) -> Iterator[Line]:
+    """Why the line under the cursor says what it says."""
+    match row.of:
+        case ResourceValue() if row.container is not None:
+            yield from _value(explanation, row.container, row.of, width, steps=steps)
+        case Total():
+            yield from _total(explanation, row.of, width, steps=steps)
+        case QuotaCost():
+            yield from cost_picture(row.of, width, ascii_only=ascii_only)
+        case ContainerValues():
+            yield from _journal_container(row.of, width)
+        case _:
+            yield from _pod(explanation, width)
+
+
+def _value(
+    explanation: Explanation, container_values: ContainerValues, value: ResourceValue, width: int, *, steps: bool
+) -> Iterator[Line]:
+    yield from answer(container_values, value, width)
+    place = f"{container_values.path}.resources[{value.resource}]"
+    checks = [entry for entry in explanation.journal if isinstance(entry, Check) and entry.path in {value.path, place}]
+    if checks and steps:
+        yield [("", "")]
+        yield [("strong", "checked")]
+    for check in checks if steps else ():
+        tone: Tone = "bad" if not check.passed else "good"
+        sign = "x  " if not check.passed else "ok "
+        first, *rest = wrapped(text(check), width, first=sign, rest="   ")
+        yield [(tone, first[:3]), ("", first[3:])]
+        yield from toned("", rest)
+        if check.source is not None:
+            yield from toned("quiet", wrapped(shown_source(check.source), width, first="   ", rest="   "))
+
+
+def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -> Iterator[Line]:
+    yield [("strong", f"pod {total.resource} {total.side[:-1]}"), ("", f" = {total.value}")]
+    yield from toned("", wrapped(sum_text(explanation, total), width, first="= ", rest="  "))
+    if steps:
+        yield from step_lines((total.of,), width)
+
+
+def _journal_container(container_values: ContainerValues, width: int) -> Iterator[Line]:
+    yield [("strong", f"{container_values.role} {container_values.name}".rstrip())]
+    if container_values.note:
+        yield from toned("warn", wrapped(container_values.note, width))
+    yield from toned("quiet", wrapped(container_values.path, width))
+
+
+def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
+    if explanation.qos is not None:
+        yield from toned("", wrapped(f"QoS class {explanation.qos.name}: {explanation.qos.because}", width, rest="  "))
+    yield from remark_lines(explanation, steps=True, width=width)

@@ -11,15 +11,13 @@ from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, Managed
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.amount_lists import parsed
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, Standing
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.common.pool_room import STAYS, beyond_quota
+from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_claim
+from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, beyond_quota
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
-from kubectl_kres.capsule.reports.common.unseen import is_whole, unseen_of_claim
 from kubectl_kres.capsule.reports.unblock.options import ways
-from kubectl_kres.capsule.rules.amounts import Amounts, added
+from kubectl_kres.capsule.rules.allocation import Amounts, added
 from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.resource_lists import listed

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.capsule.reports.common.claim_state import STUCK
-from kubectl_kres.capsule.reports.unblock.option import UnblockOption
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.system_parts import ClaimState
+from kubectl_kres.reports.common.parts import ClaimState, Record
 
 
 class Amount(Record, frozen=True):

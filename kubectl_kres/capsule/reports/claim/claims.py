@@ -1,19 +1,113 @@
-"""The answer of ``claims``: each claim's state, its place in the queue, and what is short."""
+"""The answer of ``claims``: each claim's state, its place in the queue, and what is short.
+
+What of a claim does not fit together: its status and its pool's, names and amounts that nobody could serve.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
-from kubectl_kres.capsule.reports.claim.claim_notes import notes_of
+from kubectl_kres.capsule.model import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, QueuePlace
-from kubectl_kres.capsule.reports.common.amount_lists import amount, parsed, shown, texts
-from kubectl_kres.capsule.reports.common.claim_state import WAITING, Standing, standing
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, Standings
-from kubectl_kres.capsule.reports.common.pool_room import short
-from kubectl_kres.capsule.rules.amounts import Amounts
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.capsule.reports.common.amount_lists import amount, faults, parsed, sentence, shown, texts
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, Standing, standing
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, Standings, short
+from kubectl_kres.capsule.rules.allocation import Amounts, same
+from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
+from kubectl_kres.capsule.rules.webhooks import wants_release
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.common.resource_lists import listed
+
+
+def notes_of(
+    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, standing: Standing
+) -> tuple[str, ...]:
+    """A sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
+    return (
+        *_of_itself(claim, asked, standing),
+        *(_beside(scene, claim, asked, pool, standing) if pool is not None else ()),
+    )
+
+
+def unwritable(name: str) -> bool:
+    """Whether a pool's status cannot list a claim of that name, though it is legal for the claim."""
+    return not is_writable(name)
+
+
+def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: Standing) -> Iterator[str]:
+    name = claim.metadata.name
+    if unwritable(name):
+        yield (
+            f'the name "{name}" {"has a dot" if "." in name else f"is longer than {LONGEST_NAME}"}: its pool cannot '
+            "write its status any more, and every later change of the pool is lost; create it under another name"
+        )
+    if len(asked) != len(claim.spec.claim or ()):
+        yield from faults(claim.spec.claim, "spec.claim")
+    negative = {name: value for name, value in asked.items() if value.nano < 0}
+    if negative:
+        yield f"it claims less than nothing ({sentence(shown(negative))}): that raises what others can take"
+    if wants_release(claim):
+        yield "it carries the annotation for its release; the controller is about to let it go"
+    now = claim.metadata.generation
+    seen = (
+        max((condition.observed_generation for condition in claim.status.conditions or ()), default=0) if now > 1 else 0
+    )
+    if seen and seen < now:
+        yield f"what the controller says is about generation {seen} of it, and it has changed since"
+    pool_ref = claim.status.pool
+    if pool_ref is not None and standing.state in HELD | WAITING and claim.spec.pool not in {"", pool_ref.name}:
+        yield (
+            f"its spec names pool {claim.spec.pool}, and what the controller says is of pool {pool_ref.name}: it has "
+            "not looked yet, or an older word of it was written over the new one"
+        )
+    if claim.metadata.deletion_timestamp:
+        yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
+
+
+def _beside(
+    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, standing: Standing
+) -> Iterator[str]:
+    """Against the pool, which knows the claim by its UID."""
+    name, space = pool.metadata.name, claim.metadata.namespace
+    served = space in scene.spaces(pool)
+    entry = scene.entry(pool, claim)
+    if pool.metadata.deletion_timestamp:
+        fate = (
+            "deleted with it" if standing.state in WAITING or pool.spec.config.delete_bound_resources else "let go of"
+        )
+        yield f"pool {name} is being deleted, and the claim is {fate}"
+    if standing.state in WAITING and not served:
+        yield f"what the controller says is stale: pool {name} no longer serves namespace {space}"
+    if standing.state in HELD and entry is None and not unwritable(claim.metadata.name):
+        yield f"the status of pool {name} does not list it as allocated: the two are written one after the other"
+    if standing.state in WAITING and entry is not None:
+        yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
+    if standing.state == "failed" and entry is not None:
+        yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
+    if standing.state in HELD and entry is not None and not _holds(entry, claim, asked):
+        yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
+    if names := scene.lowered(pool) & asked.keys():
+        yield f"not certain: Capsule counts {listed(sorted(names))} of pool {name} wrong, since there is so much of it"
+    if names := scene.cut_off(pool) & asked.keys():
+        much = listed(sorted(names))
+        yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
+    hard = scene.hard(pool)
+    never = (
+        [name for name, value in asked.items() if name in hard and value.nano > hard[name].nano] if not entry else []
+    )
+    if never:
+        too_little = sentence(shown({each: hard[each] for each in never}))
+        yield (
+            f"pool {name} has less in total than it asks for ({too_little}): "
+            "it waits forever unless one of the two changes"
+        )
+
+
+def _holds(entry: PoolClaim, claim: ResourcePoolClaim, asked: Amounts) -> bool:
+    """Whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
+    return entry.claims == claim.spec.claim or same(parsed(entry.claims), asked)
+
 
 #: Claims ahead that are named.
 _NAMED = 10

@@ -1,4 +1,7 @@
-"""The answer of ``claims --for``: what has to be claimed so that all pods of a workload, and a rolling update, fit."""
+"""The answer of ``claims --for``: what has to be claimed so that all pods of a workload, and a rolling update, fit.
+
+What one more claim on a pool would meet: too little, an ordered queue that is closed, or a claim to grow instead.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +11,97 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
-from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.admission.request.new_pod import quota_request
-from kubectl_kres.capsule.model import PREFIX, ResourcePool
-from kubectl_kres.capsule.reports.claim.new_claim import growth, prospect
+from kubectl_kres.capsule.model import PREFIX, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.common.amount_lists import parsed, shown
+from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import file_needs
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.unblock.actions import asking
-from kubectl_kres.capsule.rules.amounts import Amounts
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares, short
+from kubectl_kres.capsule.reports.common.pool_run import trial_of
+from kubectl_kres.capsule.reports.unblock.actions import asking, ref_of
+from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, added, allocate
+from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
-from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, manifest_workload
+from kubectl_kres.reports.common.parts import Deed, Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
-from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system_parts import Deed
 from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
+
+
+class Prospect(NamedTuple):
+    """lacks: what the pool has too little of. closed: resources that earlier claims wait for, in an ordered queue.
+
+    behind: the claims that close them, where claims were read.
+    """
+
+    lacks: Amounts
+    closed: tuple[str, ...] = ()
+    behind: tuple[ObjectRef, ...] = ()
+
+    @property
+    def waits(self) -> bool:
+        """Whether such a claim would not be allocated at once."""
+        return bool(self.lacks or self.closed)
+
+
+class Growth(NamedTuple):
+    """A claim that is allocated and unused, with its amounts if it asked for the missing ones, too."""
+
+    claim: ObjectRef
+    amounts: Amounts
+
+
+def prospect(scene: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> Prospect:
+    """Of a claim that is created now, and so goes to the end of the queue.
+
+    Where the claims of others were not read, the pool's status still says what is waited for.
+    """
+    room = scene.room(pool)
+    lacks = {
+        name: amount - room[name] if name in room and amount > room[name] else amount
+        for name, amount in asks.items()
+        if short(amount, room.get(name))
+    }
+    if not pool.spec.config.ordered_queue:
+        return Prospect(lacks)
+    if not scene.claims_known(pool):
+        return Prospect(lacks, tuple(sorted(asks.keys() & (pool.status.exhaustions or {}).keys())))
+    claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
+    turn = trial_of(scene, pool).joined(ClaimCandidate(claim, asks)).turn((space, ""))
+    if turn is None or turn.result != "queue":
+        return Prospect(lacks)
+    behind = dict.fromkeys(ref_of(comparison.by) for comparison in turn.comparisons() if comparison.by is not None)
+    return Prospect(lacks, turn.short, tuple(behind))
+
+
+def growth(scene: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> Growth | None:
+    """A claim of the namespace that may be edited, and that gets ``more`` at once if it is: whoever holds something is
+    asked before those who wait. None: there is none.
+    """
+    if pool.metadata.deletion_timestamp:
+        return None
+    claim_shares = shares(pool)
+    for claim, standing in scene.of_pool(pool.metadata.name):
+        entry = scene.entry(pool, claim)
+        if (
+            claim.metadata.namespace != space
+            or standing.state not in HELD - {"in use"}
+            or standing.old
+            or entry is None
+        ):
+            continue
+        now = parsed(claim.spec.claim)
+        wanted = added((now, more))
+        after = allocate(
+            scene.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
+        )
+        if after.turns[0].result == "changed":
+            return Growth(ref_of((space, claim.metadata.name)), {name: wanted[name] for name in more})
+    return None
 
 
 class SizedAmount(Record, frozen=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.capsule.rules.amounts import AmountFault, Amounts, readable
+from kubectl_kres.capsule.rules.allocation import AmountFault, Amounts, readable
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ObjectRef, ResourceList
+from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.quantity import Quantity, from_json
 from kubectl_kres.reports.common.resource_lists import listed
 

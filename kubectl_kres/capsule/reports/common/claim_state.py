@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.conditions import NO_POOL, told
-from kubectl_kres.reports.common.system_parts import ClaimState
+from kubectl_kres.reports.common.parts import ClaimState
 
 HELD = frozenset({"allocated", "in use"})
 #: States of claims that stand in a pool's queue.

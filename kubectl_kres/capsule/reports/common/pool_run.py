@@ -7,10 +7,10 @@ from functools import cached_property
 
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.reports.common.amount_lists import parsed
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.common.pool_room import shares
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
 from kubectl_kres.capsule.rules.allocation import (
     Allocation,
+    Amounts,
     ClaimCandidate,
     ClaimKey,
     ClaimShare,
@@ -19,7 +19,6 @@ from kubectl_kres.capsule.rules.allocation import (
     in_order,
     key_of,
 )
-from kubectl_kres.capsule.rules.amounts import Amounts
 from kubectl_kres.quantity import ZERO
 
 #: Passes after which a pool is taken as it is; two are the rule.

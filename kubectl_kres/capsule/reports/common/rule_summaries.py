@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from kubectl_kres.capsule.model import Tenant, TenantRule
 from kubectl_kres.capsule.reports.common.tenancy import rules_here
 from kubectl_kres.capsule.rules.workload_rules import EVERYWHERE, WorkloadRule, WorkloadRules, rules_of_tenant
-from kubectl_kres.model.meta import LabelSelector
+from kubectl_kres.model.objects import LabelSelector
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.system_parts import RuleSummary
+from kubectl_kres.reports.common.parts import RuleSummary
 from kubectl_kres.store.store import Store
 
 

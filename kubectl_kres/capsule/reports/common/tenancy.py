@@ -1,4 +1,7 @@
-"""What Capsule enforces on the pods of a namespace: its Tenant's rules, and quotas that it shares with others."""
+"""What Capsule enforces on the pods of a namespace: its Tenant's rules, and quotas that it shares with others.
+
+What has to be read to know what Capsule enforces on the pods of a namespace, where something says that it is.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,41 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.capsule.model import GlobalResourceQuota, RuleStatus, Tenant, tenant_name
-from kubectl_kres.capsule.reports.common.tenancy_needs import DEFINITION, DEPLOYMENT, RULE_STATUS
+from kubectl_kres.capsule.model import GROUP, GlobalResourceQuota, RuleStatus, Tenant, tenant_name
 from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, parse_global_quota
 from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
 from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
 from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import Namespace
+from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
+
+#: The RuleStatus that the controller writes in each namespace.
+RULE_STATUS = "capsule-managed-rules"
+#: What tells Capsule's version: the chart labels its definitions, and its Deployment.
+DEFINITION = Need("CustomResourceDefinition", name=f"tenants.{GROUP}", required=False)
+DEPLOYMENT = Need("Deployment", "capsule-system", required=False)
+_UNREAD = frozenset({"denied", "failed"})
+
+
+def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Need]:
+    """Yield the reads of what is enforced in a namespace (empty: in any) where Capsule is.
+
+    ``decided``: something of it was read, so that the version matters. The labels of the namespace decide which rules
+    of a Tenant apply: where they are not known the RuleStatus tells.
+    """
+    tenant = tenant_name(store.get("Namespace", namespace) if namespace else None)
+    own = Need("Tenant", name=tenant, required=False)
+    if tenant:
+        yield own
+    if not tenant or store.covered(own).state in _UNREAD:
+        yield Need("RuleStatus", namespace, required=False)
+    yield Need("GlobalResourceQuota", required=False)
+    if namespace and decided:
+        yield DEFINITION
+        if store.covered(DEFINITION).state in _UNREAD:
+            yield DEPLOYMENT
+
 
 _VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name", "helm.sh/chart"
 

@@ -1,30 +1,273 @@
-"""What ``explain`` says of a pool, and which of the answers for claims and pools an object gets."""
+"""What ``explain`` says of a pool, and which of the answers for claims and pools an object gets.
+
+The answer of ``explain`` for claims and pools: structs that text and JSON are made from.
+
+One pass of a pool's controller over its claims as things stand, turn by turn, with each comparison.
+
+Why a claim is where it is: the choice of its pool, the checks, the queue, the conditions and the managed quota.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.capsule.model import ResourcePool, quota_name
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.common.pool_room import shares
-from kubectl_kres.capsule.reports.common.unseen import is_whole, unseen_of_pool
-from kubectl_kres.capsule.reports.explain.claim_or_pool import ClaimExplanation, PoolExplanation, QuotaSums
-from kubectl_kres.capsule.reports.explain.explain_claim import explain_claim, pool_conditions
-from kubectl_kres.capsule.reports.explain.queue_turns import shown_turns, turns_of
+from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourcePoolClaim, quota_name
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
+from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.common.amount_lists import parsed
+from kubectl_kres.capsule.reports.common.claim_state import HELD
+from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_pool
+from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, glimpsed, pool_glimpse
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.reports.pool.tenant_view import glimpsed, pool_glimpse
-from kubectl_kres.capsule.reports.simulate.prediction import predicted
+from kubectl_kres.capsule.reports.simulate import predicted
+from kubectl_kres.capsule.reports.unblock.actions import ref_of
+from kubectl_kres.capsule.rules.allocation import (
+    ClaimCandidate,
+    ClaimTurn,
+    Comparison,
+    TurnResult,
+    allocate,
+    in_order,
+    key_of,
+)
+from kubectl_kres.capsule.rules.assignment import belongs, steps
+from kubectl_kres.capsule.rules.conditions import lines, told
 from kubectl_kres.capsule.rules.managed import terms_of
+from kubectl_kres.capsule.rules.webhooks import choose, wants_release
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.resource_lists import listed
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.provenance.journal import Check, Derive, Source
+from kubectl_kres.reports.common.explanation import Subject, Unseen
+from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.resource_lists import listed, scope_words
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import Store
+
+
+class PoolOption(Record, frozen=True):
+    """A pool that serves the claim's namespace, as the choice sees it: by its status, and by names before amounts.
+
+    verdict: room, full, lacking or either (see ``capsule.rules.choice``), by ``rule``. named: the claim names it now.
+    scopes:
+    what its quotas count, in words; empty: everything.
+    """
+
+    pool: str
+    verdict: str
+    missing: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
+    named: bool = False
+    scopes: tuple[str, ...] = ()
+    rule: str = ""
+
+
+class Compared(Record, frozen=True):
+    """One resource at a claim's turn: asked for against what is left, or blocked by an earlier claim."""
+
+    resource: str
+    asked: str
+    left: str
+    missing: bool = False
+    closed_by: ObjectRef | None = None
+
+
+class QueueTurn(Record, frozen=True):
+    """How a pass goes for one claim: kept, taken, changed, pool (too little) or queue (behind another).
+
+    ``rule``: which rule says so. ``own``: it is the one that was asked about.
+    """
+
+    place: int
+    subject: ObjectRef
+    result: str
+    created: str = ""
+    compared: tuple[Compared, ...] = ()
+    own: bool = False
+    rule: str = ""
+
+
+class Says(Record, frozen=True):
+    """A condition in the controller's words. computed: what it would say now, where that is something else."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    since: str = ""
+    computed: str = ""
+
+
+class ClaimExplanation(Record, frozen=True):
+    """Why a claim is where it is. chosen: how it came to its pool, or why to none. checks: of the claim controller.
+
+    turns: the pass over the pool's claims as it would go now, up to this one. sums: how the managed quota adds up.
+    """
+
+    claim: ClaimReport
+    chosen: str = ""
+    options: tuple[PoolOption, ...] = ()
+    checks: tuple[Check, ...] = ()
+    turns: tuple[QueueTurn, ...] = ()
+    conditions: tuple[Says, ...] = ()
+    sums: tuple[Derive, ...] = ()
+
+
+class QuotaSums(Record, frozen=True):
+    """How one managed quota adds up."""
+
+    subject: ObjectRef
+    sums: tuple[Derive, ...] = ()
+
+
+class PoolExplanation(Record, frozen=True):
+    """Why a pool is as it is. turns: the pass over all of its claims. bounds: what its hard may not go below, and why.
+
+    follows: what becomes of its claims if it is deleted.
+    """
+
+    pool: PoolReport
+    turns: tuple[QueueTurn, ...] = ()
+    conditions: tuple[Says, ...] = ()
+    quotas: tuple[QuotaSums, ...] = ()
+    bounds: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
+
+
+#: What decides a turn, by its result.
+_RULES: Mapping[TurnResult, str] = {
+    "kept": "capsule/kept",
+    "taken": "capsule/room",
+    "changed": "capsule/changed",
+    "pool": "capsule/room",
+    "queue": "capsule/queue",
+}
+
+
+def turns_of(scene: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
+    """All claims that take part, in the order in which they are looked at."""
+    spaces = scene.spaces(pool)
+    taking_part = [
+        ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
+        for standings in scene.of_pool(pool.metadata.name)
+        if standings.claim.metadata.namespace in spaces
+        and belongs(standings.claim, pool)
+        and not wants_release(standings.claim)
+    ]
+    allocation = allocate(scene.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue)
+    return allocation.turns
+
+
+def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
+    """The turns as they are reported; with a claim those up to its own."""
+    own = key_of(claim) if claim is not None else None
+    for place, turn in enumerate(turns, 1):
+        resource_pool_claim = turn.candidate.claim
+        key = key_of(resource_pool_claim)
+        yield QueueTurn(
+            place,
+            ref_of(key),
+            turn.result,
+            resource_pool_claim.metadata.creation_timestamp or "",
+            tuple(map(_compared, turn.comparisons())),
+            own=key == own,
+            rule=_RULES[turn.result],
+        )
+        if key == own:
+            return
+
+
+def _compared(comparison: Comparison) -> Compared:
+    closed = ref_of(comparison.by) if comparison.by is not None else None
+    return Compared(comparison.resource, str(comparison.asked), str(comparison.room), comparison.missing, closed)
+
+
+def explain_claim(scene: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanation:
+    """What needs the pool, or the claims of others, is left out where these could not be read."""
+    report = claim_detail(Claims(scene), claim)
+    pool = scene.pool_of(claim)
+    served = pool is not None and scene.claims_known(pool) and claim.metadata.namespace in scene.spaces(pool)
+    turns = turns_of(scene, pool) if pool is not None and served else ()
+    mine = next((turn for turn in turns if key_of(turn.candidate.claim) == key_of(claim)), None)
+    options = tuple(_options(scene, claim)) if scene.pools_known and report.state not in HELD else ()
+    return ClaimExplanation(
+        report,
+        _chosen(scene, claim, report, options),
+        options,
+        tuple(_checks(scene, claim)) if pool is not None or scene.pools_known else (),
+        tuple(shown_turns(turns, claim)) if mine is not None else (),
+        tuple(conditions_of(_conditions(claim), mine)),
+        terms_of(pool, [share for share in shares(pool) if share.namespace == claim.metadata.namespace])
+        if pool
+        else (),
+    )
+
+
+def _options(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
+    choice = choose(claim.metadata.namespace, parsed(claim.spec.claim), scene.pools.values())
+    for option in choice.options:
+        scopes = scope_words(scene.pools[option.pool].spec.quota)
+        named = option.pool == claim.spec.pool
+        yield PoolOption(option.pool, option.verdict, option.missing, option.short, named, scopes, "capsule/choice")
+
+
+def _chosen(scene: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
+    """How the claim came to its pool. Whether a pool was written by the user or chosen, nothing in the claim says."""
+    name, wanted = report.pool, claim.spec.pool
+    if name and name != wanted:
+        return f"it is in pool {name} still, and names {wanted or 'none'} now"
+    if wanted:
+        edit = report.edits.get("spec.pool")
+        by = f", written by {edit.manager}" if edit is not None else ""
+        return f"it names pool {wanted}{by}; where a claim names none, one is chosen when it is written"
+    if not scene.pools_known:
+        return "it names no pool; which pools serve its namespace could not be read"
+    fitting = [option.pool for option in options if not option.missing]
+    if fitting:
+        return f"it names no pool; {listed(fitting)} would be chosen if it were written again, as by an annotation"
+    return "it names no pool, and none that serves its namespace has all the resources that it names"
+
+
+def _checks(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Check]:
+    """The checks of the claim controller in their order, up to the first that refuses."""
+    meta = claim.metadata
+    source = Source("ResourcePoolClaim", meta.name, meta.namespace, "spec.pool")
+    for step in steps(claim, scene.pools):
+        yield Check("spec", step.rule, not step.fault, message=" or ".join(step.fault), source=source)
+
+
+def _conditions(claim: ResourcePoolClaim) -> tuple[CapsuleCondition, ...]:
+    if claim.status.conditions is None and claim.status.condition is not None:
+        return (claim.status.condition,)
+    return claim.status.conditions or ()
+
+
+def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimTurn | None = None) -> Iterator[Says]:
+    """Conditions as they are; Exhausted also as it would be written now, where that is something else."""
+    for capsule_condition in capsule_conditions:
+        computed = ""
+        if capsule_condition.type == "Exhausted" and turn is not None:
+            now = turn.message() if not turn.allocated else ""
+            before = capsule_condition.message if capsule_condition.status == "True" else ""
+            computed = (now or "resource claimable from pool") if lines(now) != lines(before) else ""
+        yield Says(
+            capsule_condition.type,
+            capsule_condition.status,
+            capsule_condition.reason,
+            told(capsule_condition),
+            capsule_condition.last_transition_time or "",
+            computed,
+        )
+
+
+def pool_conditions(pool: ResourcePool) -> tuple[Says, ...]:
+    """The conditions of a pool."""
+    return tuple(conditions_of(pool.status.conditions or ()))
+
 
 KINDS = ("ResourcePool", "ResourcePoolClaim")
 

@@ -1,14 +1,32 @@
-"""The answer of ``pools``: structs that the text, JSON and screens are made from."""
+"""The answer of ``pools``: structs that the text, JSON and screens are made from.
+
+Who uses what a pool shares out: namespace, the quota that the pool keeps there, workload, pod, value.
+
+A pool for those who may not read pools: what its quotas and the claims of their own namespaces say of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.explanation import LastEdit, Unseen
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.system_parts import ClaimState
-from kubectl_kres.reports.quota.usage_tree import UsageNode
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.capsule.model import ResourcePool, pool_of
+from kubectl_kres.capsule.reports.common.amount_lists import parsed, sentence, shown, texts
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING
+from kubectl_kres.capsule.reports.common.needs import pool_needs
+from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, Standings, beyond_quota
+from kubectl_kres.capsule.reports.unblock.actions import ref_of
+from kubectl_kres.capsule.rules.allocation import added, place
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.reports.common.explanation import Ask, LastEdit, Unseen
+from kubectl_kres.reports.common.parts import ClaimState, Record
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.quota.quota_report import used_by
+from kubectl_kres.reports.quota.usage_tree import UsageNode, above, counting_needs, owner_needs, with_shares
+from kubectl_kres.store.store import Need, Store
 
 
 class PoolUse(Record, frozen=True):
@@ -105,3 +123,118 @@ class PoolReport(Record, frozen=True):
     def exhausted(self) -> bool:
         """Whether claims do not fit."""
         return any(use.wanted is not None for use in self.uses)
+
+
+def pool_tree(scene: PoolIndex, pool: ResourcePool, ask: Ask) -> tuple[UsageNode, ...]:
+    """A node for each namespace whose quota of the pool was read, with shares of what all of them use.
+
+    Raises UsageError where an object holds what is no quantity.
+    """
+    return with_shares(tuple(_namespaces(scene, pool, ask)))
+
+
+def _namespaces(scene: PoolIndex, pool: ResourcePool, ask: Ask) -> Iterator[UsageNode]:
+    for space, quota in _quotas(scene, pool).items():
+        name = quota.metadata.name
+        hard = quota.status.hard or quota.spec.hard or {}
+        inside = above(
+            used_by(scene.store, quota, ask), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
+        )
+        claims = tuple(sorted(pool_claim.name for pool_claim in (pool.status.claims or {}).get(space, ())))
+        kept = structs.replace(inside, hard={key: str(hard[key]) for key in sorted(hard)}, claims=claims)
+        yield above([kept], f"Namespace/{space}", ObjectRef("Namespace", space))
+
+
+def _quotas(scene: PoolIndex, pool: ResourcePool) -> Mapping[str, ResourceQuota]:
+    """By namespace the quota that the pool keeps there."""
+    resource_quotas = {space: scene.quota(pool.metadata.name, space) for space in sorted(scene.spaces(pool))}
+    return {space: quota for space, quota in resource_quotas.items() if quota is not None}
+
+
+def tree_needs(store: Store, name: str, server: Server) -> Iterator[Need]:
+    """What counts in the namespaces of a pool, as far as these are known by now."""
+    yield from pool_needs(store, name)
+    pool: ResourcePool | None = store.get("ResourcePool", name)
+    if pool is None:
+        return
+    for space, quota in _quotas(PoolIndex(store), pool).items():
+        yield from counting_needs([quota], server, space)
+        yield Need("LimitRange", space)
+        yield from owner_needs(store, space)
+
+
+def glimpsed(scene: PoolIndex) -> tuple[str, ...]:
+    """Pools that are not read, and that show in quotas or claims that are, by name."""
+    quotas: Iterator[ResourceQuota] = scene.store.all("ResourceQuota")
+    texts = {pool for quota in quotas if (pool := pool_of(quota))}
+    for claim in scene.claims:
+        status = claim.claim.status.pool
+        if status is not None and status.name:
+            texts.add(status.name)
+    return tuple(sorted(texts - scene.pools.keys()))
+
+
+def pool_glimpse(scene: PoolIndex, name: str) -> PoolReport:
+    """Nothing of the pool's own amounts; places in its queue are those among the claims that were read, and so 0."""
+    claims = scene.of_pool(name)
+    pairs = [claim for claim in claims if claim.standing.state in HELD]
+    queue = sorted(
+        (claim for claim in claims if claim.standing.state in WAITING), key=lambda standings: place(standings.claim)
+    )
+    quotas = {
+        resource_quota.metadata.namespace: resource_quota
+        for resource_quota in scene.store.all("ResourceQuota")
+        if pool_of(resource_quota) == name
+    }
+    shown_in = sorted({*quotas, *(claim.claim.metadata.namespace for claim in claims)})
+    coverage = scene.store.covered(Need("ResourcePool", name=name))
+    return PoolReport(
+        ObjectRef("ResourcePool", name),
+        namespaces=tuple(_namespace(scene, name, space, pairs, quotas.get(space)) for space in shown_in),
+        claims=len(pairs),
+        holders=tuple(
+            Holder(_ref(standings), texts(standings.claim.spec.claim), standings.standing.state) for standings in pairs
+        ),
+        queue=tuple(map(_queued, queue)),
+        warnings=tuple(_warnings(sorted(quotas.values(), key=attrgetter("metadata.namespace")))),
+        unseen=(Unseen("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
+        glimpse=True,
+    )
+
+
+def _ref(standings: Standings) -> ObjectRef:
+    return ref_of((standings.claim.metadata.namespace, standings.claim.metadata.name))
+
+
+def _namespace(
+    scene: PoolIndex, pool: str, space: str, pairs: Sequence[Standings], quota: ResourceQuota | None
+) -> PoolNamespace:
+    mine = [standings for standings in pairs if standings.claim.metadata.namespace == space]
+    gone = "there is no quota of the pool there" if scene.quotas_known(pool, space) else "its quota there is not known"
+    return PoolNamespace(
+        space,
+        claims=len(mine),
+        claimed=shown(added(parsed(standings.claim.spec.claim) for standings in mine)),
+        used=shown(parsed(quota.status.used)) if quota is not None else None,
+        note="" if quota is not None else gone,
+        quota=shown(parsed(quota.spec.hard)) if quota is not None else None,
+    )
+
+
+def _queued(standings: Standings) -> Queued:
+    """What is short only its own condition says."""
+    claim, standing = standings
+    left, asked = parsed(standing.available), parsed(claim.spec.claim)
+    lacks = {name: str(asked[name] - left[name]) for name in sorted(left) if name in asked and asked[name] > left[name]}
+    behind = tuple(sorted(standing.queued))
+    created = claim.metadata.creation_timestamp or ""
+    return Queued(0, _ref(standings), standing.state, texts(claim.spec.claim), lacks, behind, created)
+
+
+def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:
+    for quota in quotas:
+        over = beyond_quota(quota)
+        if over:
+            stays = STAYS.format(listed(sorted(over)))
+            space = quota.metadata.namespace
+            yield f"namespace {space} uses {sentence(shown(over))}, more than its quota allows now: {stays}"

@@ -6,21 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, pool_of, quota_name
-from kubectl_kres.capsule.reports.claim.new_claim import growth, prospect
+from kubectl_kres.capsule.reports.claim.sizing import growth, prospect
 from kubectl_kres.capsule.reports.common.amount_lists import parsed, sentence, shown, texts
 from kubectl_kres.capsule.reports.common.claim_state import standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import asking
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.reports.common.parts import CreateObject, Edit, EditClaim, PoolTrail, TrailClaim
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system import MoreRoom
-from kubectl_kres.reports.common.system_parts import PoolTrail, TrailClaim
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, overrun
 from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 
 def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:

@@ -1,15 +1,19 @@
-"""What to do to a claim or a pool, with the right verb, as something to type, and what the verb brings with it."""
+"""What to do to a claim or a pool, with the right verb, as something to type, and what the verb brings with it.
+
+Ways to let a waiting claim in: structs, each with what to do and what then happens to the others.
+"""
 
 from __future__ import annotations
 
 import json
 import shlex
 from collections.abc import Mapping
+from typing import Literal
 
 from kubectl_kres.capsule.rules.allocation import ClaimKey
-from kubectl_kres.capsule.rules.leaving import RELEASE
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.system_parts import ClaimState, Deed
+from kubectl_kres.capsule.rules.webhooks import RELEASE
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.parts import ClaimState, Deed, Record
 from kubectl_kres.store.store import Origin
 
 _RELEASED = (
@@ -78,3 +82,31 @@ def _patch(of: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
 def _kubectl(of: Origin, words: str) -> str:
     """A command to the server that the answer is about, as the user who asked."""
     return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"
+
+
+#: give way: other claims leave. less: it asks for less. raise: the pool gets more. pool: it goes to another one.
+#: again: it is written again, which is all that is missing.
+OptionKind = Literal["give way", "less", "raise", "pool", "again"]
+
+
+class UnblockOption(Record, frozen=True):
+    """What lets a claim in. ``proven``: no smaller set of claims does. ``replayed``: the controller's own steps were
+    gone through, and the claim was in at the end.
+
+    also: who gets in, too. out: who loses what it has. waits: who of the queue still waits. Of many the first ones are
+    named; ``gained`` and ``waiting`` say how many there are. ``takes_from``: other namespaces whose claims give way.
+    """
+
+    kind: OptionKind
+    text: str
+    deeds: tuple[Deed, ...] = ()
+    amounts: Mapping[str, str] = {}
+    pool: str = ""
+    proven: bool = True
+    replayed: bool = False
+    also: tuple[ObjectRef, ...] = ()
+    out: tuple[ObjectRef, ...] = ()
+    waits: tuple[ObjectRef, ...] = ()
+    gained: int = 0
+    waiting: int = 0
+    takes_from: tuple[str, ...] = ()

@@ -7,8 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kubectl_kres.capsule.reports.common.pool_run import Trial, fits, held_by, waiting_in
-from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of
-from kubectl_kres.capsule.rules.amounts import Amounts
+from kubectl_kres.capsule.rules.allocation import Amounts, ClaimKey, key_of
 
 #: Up to so many claims every set is looked at.
 EXACT = 20

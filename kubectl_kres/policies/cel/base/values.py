@@ -1,16 +1,125 @@
 """Values at run time: Python's own for JSON, structs for the rest; equality, order and text as cel-go has them.
 
 int is int, uint is UInt; a map is a dict, a list a list or tuple, null is None.
+
+What can go wrong with an expression.
+
+What one evaluation knows, and what it may cost.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from kubectl_kres.policies.cel.base.errors import EvalError
+from msgspec import Struct
+
 from kubectl_kres.quantity import Quantity
+
+
+class Issue(Struct, frozen=True):
+    """One error of parsing or checking. ``offset`` counts code points from the start; -1: no place."""
+
+    offset: int
+    message: str
+
+
+#: Errors that are shown, each with the whole line that it is in.
+_MOST_TOLD = 100
+
+
+class CompileError(Exception):
+    """The expression does not compile; the text is cel-go's, one block for each error."""
+
+    def __init__(self, source: str, issues: list[Issue]) -> None:
+        ordered = sorted(issues[:_MOST_TOLD], key=lambda issue: issue.offset)
+        lines = [_shown(source, issue) for issue in ordered]
+        if len(issues) > _MOST_TOLD:
+            lines.append(f"{len(issues) - _MOST_TOLD} more errors were truncated")
+        super().__init__("\n".join(lines))
+
+
+class InstantiationError(Exception):
+    """A constant in the expression cannot be worked out, which the server finds when it plans it."""
+
+
+class EvalError(Exception):
+    """The expression ends in an error. The message is the server's."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class CostExceeded(Exception):
+    """The expression costs more than the server's limit for one expression."""
+
+    message = "operation cancelled: actual cost limit exceeded"
+
+
+class NotComputed(Exception):
+    """The expression needs something that is not known here, or more work than is allowed. The text says what."""
+
+
+def _shown(source: str, issue: Issue) -> str:
+    """Source: cel-go common/error.go ToDisplayString."""
+    if issue.offset < 0:
+        return f"ERROR: <input>:-1:0: {issue.message}"
+    before = source[: issue.offset]
+    line, start = before.count("\n"), before.rfind("\n") + 1
+    column = issue.offset - start
+    snippet = source.split("\n")[line].replace("\t", " ")
+    dots = "".join("." if ord(char) < 128 else "．" for char in snippet[:column])
+    wide = column < len(snippet) and ord(snippet[column]) >= 128
+    mark = dots + ("＾" if wide else "^")
+    return f"ERROR: <input>:{line + 1}:{column + 1}: {issue.message}\n | {snippet}\n | {mark}"
+
+
+#: What the server allows one expression, and one policy with one object.
+PER_CALL, PER_POLICY = 1_000_000, 10_000_000
+
+
+class EvaluationState:
+    """What one evaluation knows. ``most``: the cost after which this program gives up; the server's is fixed."""
+
+    __slots__ = ("cost", "lookup", "most", "parts", "variables")
+
+    def __init__(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> None:
+        self.lookup: Mapping[str, Any] = lookup
+        self.variables: dict[str, Any] = {}
+        self.cost, self.most = 0, most
+        self.parts = _PARTS_FOLLOWED if most < PER_CALL else _PARTS
+
+    def charge(self, amount: int) -> None:
+        """Raises CostExceeded, or NotComputed where this program stops before the server would."""
+        self.cost += amount
+        if self.cost > self.most:
+            if self.most >= PER_CALL:
+                raise CostExceeded
+            raise NotComputed("an expression that costs too much to follow")
+
+    def weigh(self, value: Any) -> None:
+        """Count the parts of a list or map, which the cost does not: one list may hold another many times over.
+
+        Raises NotComputed where they are too many to look at.
+        """
+        waiting = [value]
+        while waiting:
+            result = waiting.pop()
+            items = result.values() if type(result) is dict else result
+            self.parts -= len(result)
+            if self.parts < 0:
+                raise NotComputed("an expression that makes too large a value")
+            waiting.extend(item for item in items if type(item) in CONTAINERS and item)
+
+
+CONTAINERS = frozenset({list, dict})
+#: Parts of lists and maps that one evaluation may look at.
+_PARTS_FOLLOWED, _PARTS = 100_000, 10_000_000
+
+Step = Callable[[EvaluationState], Any]
+
 
 _NO_OVERLOAD = "no such overload"
 LEAST, MOST, MOST_UNSIGNED = -(2**63), 2**63 - 1, 2**64 - 1

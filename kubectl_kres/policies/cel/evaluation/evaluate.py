@@ -1,17 +1,27 @@
-"""An expression made into Python functions that count what the server would charge. Source: cel-go interpreter."""
+"""An expression made into Python functions that count what the server would charge. Source: cel-go interpreter.
+
+What a server works out while it plans an expression: conversions of constants, constant patterns, ``in`` of nothing.
+
+A fault there refuses the policy. Source: cel-go interpreter/decorators.go, apiserver pkg/cel/library/regex.go.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.policies.cel.base.errors import EvalError, NotComputed
-from kubectl_kres.policies.cel.base.state import CONTAINERS, PER_CALL, EvaluationState, Step
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
+    CONTAINERS,
     NONE,
+    PER_CALL,
+    EvalError,
+    EvaluationState,
+    InstantiationError,
     MessageLiteral,
+    NotComputed,
     Optional,
+    Step,
     TypeValue,
     UInt,
     equal,
@@ -20,10 +30,11 @@ from kubectl_kres.policies.cel.base.values import (
     type_name,
 )
 from kubectl_kres.policies.cel.evaluation.check import check
-from kubectl_kres.policies.cel.evaluation.constants import check_constants
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.loops import LOOPS, bound
 from kubectl_kres.policies.cel.libraries.overload import Overload
+from kubectl_kres.policies.cel.libraries.regex import compile_pattern
+from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
 from kubectl_kres.policies.cel.syntax.ast import (
     Call,
     Entry,
@@ -36,8 +47,52 @@ from kubectl_kres.policies.cel.syntax.ast import (
     OptMap,
     Select,
     SyntaxNode,
+    children,
 )
 from kubectl_kres.policies.cel.syntax.parse import parse
+
+_CONVERSIONS = frozenset(
+    {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
+)  # fmt: skip
+_PATTERNS = frozenset({"find", "findAll"})
+_NOTHING: Mapping[str, Any] = {}
+
+
+def check_constants(root: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> None:
+    """Raises InstantiationError with the server's words."""
+    _is_constant(root, planned)
+
+
+def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> bool:
+    """Whether the server knows the value before it has seen an object; parts are looked at in its order."""
+    constant = [_is_constant(child, planned) for child in children(node)]
+    if isinstance(node, Literal):
+        return True
+    if isinstance(node, ListNode | MapNode):
+        return all(constant)
+    if not isinstance(node, Call):
+        return False
+    if node.function in _PATTERNS and node.target is not None:
+        _check_pattern(node.args[0])
+        return False
+    if node.function == "@in" and isinstance(node.args[1], ListNode):
+        return not node.args[1].items
+    if node.function in _CONVERSIONS and node.target is None and constant == [True]:
+        try:
+            planned(node)(EvaluationState(_NOTHING))
+        except EvalError as error:
+            raise InstantiationError(error.message) from None
+        return True
+    return False
+
+
+def _check_pattern(node: SyntaxNode) -> None:
+    if isinstance(node, Literal) and isinstance(node.value, str):
+        try:
+            compile_pattern(node.value)
+        except BadPattern as fault:
+            raise InstantiationError(str(fault)) from None
+
 
 _LIST, _MAP, _STRUCT = 10, 30, 40
 _MOST_TEXT = 10_000_000

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.errors import EvalError
-from kubectl_kres.policies.cel.base.state import EvaluationState, Step
-from kubectl_kres.policies.cel.base.values import is_list, shown, type_name
+from kubectl_kres.policies.cel.base.values import EvalError, EvaluationState, Step, is_list, shown, type_name
 from kubectl_kres.policies.cel.libraries.lists import sort_by
 
 _LIST = 10

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from kubectl_kres.policies.cel.libraries.times import parse_timestamp
-from kubectl_kres.policies.cel.libraries.urls import BadURL, parse_url
+from kubectl_kres.policies.cel.libraries.addresses import BadURL, parse_url
+from kubectl_kres.policies.cel.libraries.conversions import parse_timestamp
 
 
 class Format(Struct, frozen=True):

@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.errors import EvalError
 from kubectl_kres.policies.cel.base.values import (
     NONE,
     Duration,
+    EvalError,
     Optional,
     UInt,
     compare,

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.errors import EvalError
 from kubectl_kres.policies.cel.base.values import (
     Duration,
+    EvalError,
     Timestamp,
     UInt,
     compare,

@@ -10,8 +10,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.errors import EvalError, NotComputed
-from kubectl_kres.policies.cel.base.values import Duration, Timestamp, TypeValue, UInt, is_list, size, type_name
+from kubectl_kres.policies.cel.base.values import (
+    Duration,
+    EvalError,
+    NotComputed,
+    Timestamp,
+    TypeValue,
+    UInt,
+    is_list,
+    size,
+    type_name,
+)
 from kubectl_kres.policies.cel.libraries.conversions import to_string
 from kubectl_kres.policies.cel.libraries.operators import cost_regex
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload

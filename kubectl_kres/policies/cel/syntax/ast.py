@@ -1,7 +1,11 @@
-"""The syntax tree of an expression."""
+"""The syntax tree of an expression.
+
+The parts of a syntax tree.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.policies.cel.base.types import Type
@@ -127,3 +131,27 @@ class OptMap(SyntaxNode):
     def __init__(self, offset: int, operand: SyntaxNode, variable: str, body: SyntaxNode, *, flat: bool) -> None:
         super().__init__(offset)
         self.operand, self.variable, self.body, self.flat = operand, variable, body, flat
+
+
+def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    """The parts of a node."""
+    if isinstance(node, Select):
+        yield node.operand
+    elif isinstance(node, Call):
+        yield from ([] if node.target is None else [node.target])
+        yield from node.args
+    elif isinstance(node, ListNode):
+        yield from node.items
+    elif isinstance(node, MapNode | Message):
+        for entry in node.entries:
+            yield from (part for part in (entry.key, entry.value) if isinstance(part, SyntaxNode))
+    elif isinstance(node, Loop):
+        yield from (part for part in (node.over, node.condition, node.body) if part is not None)
+    elif isinstance(node, OptMap):
+        yield from (node.operand, node.body)
+
+
+def every(node: SyntaxNode) -> Iterator[SyntaxNode]:
+    yield node
+    for child in children(node):
+        yield from every(child)

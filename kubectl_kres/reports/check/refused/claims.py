@@ -9,11 +9,9 @@ from collections.abc import Iterator
 
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.claim_state import STUCK, WAITING
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.check.claims import beyond
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.check.scene import Rule, Scene, beyond
 
 #: States from which nothing but an edit leads.
 _ENDED = frozenset({"failed", "unassigned"})

@@ -26,23 +26,22 @@ from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.refused.runs import never_fits
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Judged, Scene
+from kubectl_kres.reports.check.scene import Judged, Rule, Scene
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Verdict, is_held_up
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.rollout.rolling_update import if_started
-from kubectl_kres.reports.rollout.room import pods_in_a_row, reach_of
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, reach_of
+from kubectl_kres.store.store import Need
 from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
 
 

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.problem import TooMuch
+from kubectl_kres.provenance.journal import TooMuch
 from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.rule import Rule
-from kubectl_kres.reports.check.scene import Judged, Scene
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.check.scene import Judged, Rule, Scene
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.tekton.reports.run_containers import was_killed
 

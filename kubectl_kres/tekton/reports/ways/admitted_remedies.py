@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy, SetBound
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.system_parts import KilledContainer, TektonPart
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import Admits, Edit, KilledContainer, Remedy, SetBound, TektonPart
 from kubectl_kres.reports.remedies.words import composed, for_new_run
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.ways.config_edits import entries_edit

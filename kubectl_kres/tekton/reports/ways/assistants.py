@@ -10,9 +10,8 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, Rest
@@ -27,7 +26,7 @@ from kubectl_kres.tekton.reports.ways.security_remedies import FLAG
 from kubectl_kres.tekton.rules.controller.resolve import UsedPipeline
 from kubectl_kres.tekton.rules.controller.taskrun import RunWorld
 from kubectl_kres.tekton.rules.controller.workspace_claims import assistants_claims
-from kubectl_kres.tekton.rules.pipeline.affinity_assistant import PER_RUN, Assistant, assistants
+from kubectl_kres.tekton.rules.pipeline.pipeline_run import PER_RUN, Assistant, assistants
 
 
 def without_pod(made: Sequence[Assistant], open_tasks: Sequence[str]) -> tuple[Assistant, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, SetBound
+from kubectl_kres.reports.common.parts import Edit, RaiseQuota, SetBound
 
 #: The lists of an item that an edit can change.
 _LISTS = {"min": "min", "max": "max", "default": "default", "defaultRequest": "default_request"}

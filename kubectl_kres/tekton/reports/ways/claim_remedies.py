@@ -8,18 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import charges
-from kubectl_kres.admission.quota.requests import claim_request
+from kubectl_kres.admission.base.outcome import Finding, Server
+from kubectl_kres.admission.quota.quota_admission import charges, claim_request
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import classed
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.remedy import Admits, Edit, EditClaim, Remedy, SetBound
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import Admits, Edit, EditClaim, Remedy, SetBound
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import Raised

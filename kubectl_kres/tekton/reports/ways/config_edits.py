@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, NAMESPACE
-from kubectl_kres.reports.common.remedy import SetConfig
+from kubectl_kres.reports.common.parts import SetConfig
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.config import config_map
 from kubectl_kres.tekton.rules.base.config import KEY, Entries, kept_by_operator

@@ -11,12 +11,12 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.remedy import Edit, SetBound, SetConfig
+from kubectl_kres.reports.common.parts import Edit, SetBound, SetConfig
 from kubectl_kres.reports.remedies.pods import findings_of
 from kubectl_kres.reports.remedies.shape import resource_of, units
 from kubectl_kres.store.store import Store
@@ -27,8 +27,7 @@ from kubectl_kres.tekton.rules.base.result import Gap
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
 from kubectl_kres.tekton.rules.resources.config_defaults import entry_of, prefix_orders
-from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft
-from kubectl_kres.tekton.rules.resources.containers import layout
+from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft, layout
 
 #: What a container that Tekton adds is given, the first that passes: its work is small.
 _SIZES: tuple[Mapping[str, str], ...] = (

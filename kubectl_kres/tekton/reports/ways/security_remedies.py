@@ -7,17 +7,17 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.model.policy import Namespace
+from kubectl_kres.model.objects import Namespace
 from kubectl_kres.policies.rules.pod_security.compliant import compliant_spec, context_changes
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
-from kubectl_kres.reports.common.remedy import Admits, Edit, Remedy
-from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
 from kubectl_kres.reports.remedies.words import composed, listed
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.ways.config_edits import flag_edit
 from kubectl_kres.tekton.reports.ways.run_values import RunCase
 from kubectl_kres.tekton.rules.base.config import flags_of, merged
-from kubectl_kres.tekton.rules.controller.pod_security import SecuredPod, secured_pod, violations
+from kubectl_kres.tekton.rules.controller.taskrun import SecuredPod, secured_pod, violations
 
 FLAG = "set-security-context"
 Raw = Mapping[str, Any]

@@ -1,4 +1,7 @@
-"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version."""
+"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version.
+
+Steps with what the step template gives them, as far as texts go; resources are merged in ``steps``.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.objects import Metadata, decoded
 from kubectl_kres.model.pod import ResourceRequirements
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO, NAMESPACE, ConfigMap, ConfigMapData
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.tekton.model import PodTemplate, Provenance, Volume
+from kubectl_kres.tekton.model import DeclaredResult, PodTemplate, Provenance, Step, Variable, Volume, VolumeMount
 from kubectl_kres.tekton.rules.base.amounts import read
 from kubectl_kres.tekton.rules.base.versions import TektonVersion, follows, version_of, version_remarks
 
@@ -268,3 +270,42 @@ def _minutes(text: str) -> int:
 
 def _unread(name: str) -> Assume:
     return Assume("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")
+
+
+def merge_templates(steps: Sequence[Step] | None, template: Step | None, *, beta: bool = False) -> tuple[Step, ...]:
+    """Each step's own texts before the template's; one that takes a StepAction is as it was.
+
+    Variables are merged by name, mounts by path. ``beta``: v1beta1 forgets the results of the steps.
+
+    Source: v1/merge.go MergeStepsWithStepTemplate.
+    """
+    if template is None:
+        return tuple(steps or ())
+    return tuple(
+        step if step.ref is not None else _merged(step, template, None if beta else step.results)
+        for step in steps or ()
+    )
+
+
+def _merged(step: Step, template: Step, results: tuple[DeclaredResult, ...] | None) -> Step:
+    return msgspec.structs.replace(
+        step,
+        results=results,
+        image=step.image or template.image,
+        working_dir=step.working_dir or template.working_dir,
+        command=step.command or template.command,
+        args=step.args or template.args,
+        image_pull_policy=step.image_pull_policy or template.image_pull_policy,
+        env=_variables(step.env or (), template.env or ()) or None,
+        volume_mounts=_mounts(step.volume_mounts or (), template.volume_mounts or ()) or None,
+    )
+
+
+def _variables(own: Sequence[Variable], under: Sequence[Variable]) -> tuple[Variable, ...]:
+    names = {variable.name for variable in own}
+    return (*own, *(variable for variable in under if variable.name not in names))
+
+
+def _mounts(own: Sequence[VolumeMount], under: Sequence[VolumeMount]) -> tuple[VolumeMount, ...]:
+    paths = {volume_mount.mount_path for volume_mount in own}
+    return (*own, *(volume_mount for volume_mount in under if volume_mount.mount_path not in paths))

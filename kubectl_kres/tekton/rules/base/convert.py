@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.objects import Raw
 
 V1 = "tekton.dev/v1"
 V1BETA1 = "tekton.dev/v1beta1"

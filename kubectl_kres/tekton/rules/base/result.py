@@ -7,8 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Journal, Source
-from kubectl_kres.provenance.problem import MessageFault, Problem
+from kubectl_kres.provenance.journal import Journal, MessageFault, Problem, Source
 
 ListOrder = tuple[str, ...]
 

@@ -1,7 +1,11 @@
-"""What ``$(params.x)`` and ``$(workspaces.x.path)`` stand for in a run, for the texts that decide about containers."""
+"""What ``$(params.x)`` and ``$(workspaces.x.path)`` stand for in a run, for the texts that decide about containers.
+
+Names that Tekton derives from others, and the labels that say from which.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -60,3 +64,26 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         yield from ((f"params.{name}.{key}", item) for key, item in value.items() if isinstance(item, str))
     elif isinstance(value, list | tuple):
         yield from ((f"params.{name}[{index}]", item) for index, item in enumerate(value) if isinstance(item, str))
+
+
+#: The labels that a PipelineRun gives its runs and its affinity assistants.
+PIPELINE, PIPELINE_RUN, PIPELINE_TASK = "tekton.dev/pipeline", "tekton.dev/pipelineRun", "tekton.dev/pipelineTask"
+_LONGEST, _HEAD = 63, 31
+
+
+def child_name(parent: str, suffix: str) -> str:
+    """``parent`` and ``suffix``, with a hash in place of what is too long. Source: knative.dev/pkg kmeta.ChildName."""
+    if len(parent) <= _LONGEST - len(suffix):
+        return parent + suffix
+    if _HEAD - len(suffix) <= 0:
+        return parent[:_HEAD] + _md5(parent + suffix)
+    return parent[: _HEAD - len(suffix)] + _md5(parent) + suffix
+
+
+def pod_name(run: str, tries: int = 0) -> str:
+    """The pod of a TaskRun; ``tries``: how many were before."""
+    return child_name(run, f"-pod-retry{tries}" if tries else "-pod")
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Named, PodTemplate, TaskRun, TaskSpec
-from kubectl_kres.tekton.rules.base.config import Flags
-from kubectl_kres.tekton.rules.base.naming import pod_name
-from kubectl_kres.tekton.rules.base.template_merge import merged
-from kubectl_kres.tekton.rules.base.variables import replaced, variables_of
-from kubectl_kres.tekton.rules.resources.containers import has_scripts, stops
-from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults
+from kubectl_kres.tekton.rules.base.config import Flags, merge_templates
+from kubectl_kres.tekton.rules.base.variables import pod_name, replaced, variables_of
+from kubectl_kres.tekton.rules.resources.container_draft import has_scripts, stops
+from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults, volume_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import result_faults
-from kubectl_kres.tekton.rules.validation.volume_faults import volume_faults
 from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, joined, quote
 
 #: How the volume of a workspace is called, with random letters behind it; a run's status has that name in its Task.
@@ -118,7 +115,7 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
     variables = variables_of(run.spec, spec)
     own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
     names = {*_added(run, spec, flags), *(replaced(named.name, variables) for named in own)}
-    pairs = [step.volume_mounts or () for step in merged(spec.steps, spec.step_template)]
+    pairs = [step.volume_mounts or () for step in merge_templates(spec.steps, spec.step_template)]
     if not flags.kubernetes_sidecar:
         pairs += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
     texts: list[str] = []

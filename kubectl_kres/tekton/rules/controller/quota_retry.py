@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
-from kubectl_kres.model.meta import Condition
-from kubectl_kres.provenance.problem import TooMuch
+from kubectl_kres.model.objects import Condition
+from kubectl_kres.provenance.journal import TooMuch
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.rules.base.duration import seconds
+from kubectl_kres.tekton.rules.base.amounts import seconds
 from kubectl_kres.tekton.rules.controller.creation import AFTER_QUOTA
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 

@@ -8,8 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.provenance.journal import Source
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem, Source
 from kubectl_kres.tekton.model import (
     Param,
     Pipeline,

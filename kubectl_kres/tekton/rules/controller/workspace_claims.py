@@ -11,18 +11,15 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, unparsable
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server, unparsable
 from kubectl_kres.admission.base.resource_names import given_name
-from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import charges, with_used
-from kubectl_kres.admission.quota.requests import claim_request
+from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import admit_claim, classed
-from kubectl_kres.admission.structure.claim_structure import claim_errors
-from kubectl_kres.model.meta import Metadata
+from kubectl_kres.admission.structure.volume_structure import claim_errors
+from kubectl_kres.model.objects import Metadata, decoded
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, TaskRun, WorkspaceBinding
 from kubectl_kres.tekton.rules.base.versions import TektonVersion, follows
 

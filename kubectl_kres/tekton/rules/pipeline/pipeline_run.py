@@ -1,15 +1,32 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants."""
+"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
+
+The pods that Tekton adds to a PipelineRun to keep its tasks on one node.
+
+The most that the tasks of a PipelineRun can ask of quotas at one moment.
+
+The TaskRuns of a PipelineRun that quotas on the number of objects refuse.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from kubectl_kres.provenance.journal import Source
-from kubectl_kres.provenance.problem import Problem
-from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, TaskRun
+from kubectl_kres.admission.base.draft import Quantities
+from kubectl_kres.admission.base.outcome import Outcome, Refusal
+from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.model.objects import Metadata, OwnerReference
+from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
+from kubectl_kres.provenance.journal import Problem, Source
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, PodTemplate, TaskRun
+from kubectl_kres.tekton.rules.base.config import merged
 from kubectl_kres.tekton.rules.base.result import Gap, SpecOrigin
+from kubectl_kres.tekton.rules.base.variables import PIPELINE, PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.resolve import (
     UsedPipeline,
     UsedTask,
@@ -17,19 +34,331 @@ from kubectl_kres.tekton.rules.controller.resolve import (
     without_pipeline,
     without_pipeline_task,
 )
-from kubectl_kres.tekton.rules.controller.taskrun import ClaimRefusal, RunResult, RunWorld, task_run
+from kubectl_kres.tekton.rules.controller.taskrun import (
+    ClaimRefusal,
+    RunResult,
+    RunWorld,
+    assistant_pod,
+    passed_limits,
+    refusal,
+    task_run,
+)
 from kubectl_kres.tekton.rules.controller.workspace_claims import (
+    ClaimAnswer,
     WorkspaceClaim,
+    assistants_claims,
     claims_of,
     pipeline_problem,
+    refused,
     set_problem,
 )
 from kubectl_kres.tekton.rules.controller.workspace_claims import refused as refused_claims
-from kubectl_kres.tekton.rules.pipeline.affinity_assistant import PER_RUN, Assistant, assistants
-from kubectl_kres.tekton.rules.pipeline.concurrent_tasks import Peak, peaks
+from kubectl_kres.tekton.rules.pipeline.dag import largest_at_once
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, Planned, plan
-from kubectl_kres.tekton.rules.pipeline.refused_runs import refused_runs
-from kubectl_kres.tekton.rules.validation.webhook import refused
+from kubectl_kres.tekton.rules.resources.container_draft import refers_to
+from kubectl_kres.tekton.rules.validation.webhook import refused as webhook_refused
+
+#: What it asks for, and may use.
+AMOUNTS = {"cpu": "50m", "memory": "100Mi"}
+
+#: What the flag ``coschedule`` says for one assistant of the whole run.
+PER_RUN = frozenset({"pipelineruns", "isolate-pipelinerun"})
+
+
+class Assistant(Struct, frozen=True):
+    """A StatefulSet with one pod. ``workspace``: the one it is for; empty: for the run as a whole.
+
+    ``outcomes``: of its pod; ``claims``: the answers that refuse a claim which its StatefulSet makes. ``tasks``: those
+    whose pods must be on its node. ``there``: its pod exists.
+    """
+
+    name: str
+    workspace: str
+    labels: Mapping[str, str]
+    pod: Pod
+    outcomes: tuple[Outcome, ...]
+    claims: tuple[ClaimAnswer, ...] = ()
+    tasks: tuple[str, ...] = ()
+    there: bool = False
+
+    @property
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Why it has no pod: of its claims, else of the pod in every order; none where the pod is there or comes."""
+        if self.there:
+            return ()
+        if self.claims:
+            return tuple(refusal for answer in self.claims for refusal in answer.refusals)
+        if any(outcome.allowed for outcome in self.outcomes):
+            return ()
+        return tuple(outcome.refusal for outcome in self.outcomes if outcome.refusal is not None)
+
+    def event(self, outcome: Outcome) -> str:
+        """The message of the event FailedCreate; the runs' own status says nothing of it. Empty if it is admitted."""
+        if outcome.allowed:
+            return ""
+        return f"Create Pod {self.name}-0 in StatefulSet {self.name} failed error: {outcome.message}"
+
+    def claim_events(self) -> Iterator[str]:
+        """The messages of the events FailedCreate for its claims.
+
+        Source: controller/statefulset stateful_pod_control.go recordClaimEvent.
+        """
+        for answer in self.claims:
+            for refused_ in answer.refusals:
+                whose = f"Pod {self.name}-0 in StatefulSet {self.name} failed error: "
+                name = answer.claim.name
+                yield f"Create Claim {name} for {whose}{refused_.message}"
+                yield f"Create {whose}failed to create PVC {name}: {refused_.message}"
+
+
+def assistants(
+    run: PipelineRun,
+    pipeline: UsedPipeline,
+    world: RunWorld,
+    *,
+    claims: Collection[str] = (),
+    pods: Collection[str] = (),
+) -> tuple[Assistant, ...]:
+    """Return the assistants of a run, in the order of its workspaces. ``claims``, ``pods``: names of those there are.
+
+    Source: reconciler/pipelinerun/affinity_assistant.go.
+    """
+    flags = world.config.flags
+    result = []
+    for workspace in _wanted(run, flags.coschedule):
+        assistant = _assistant(run, pipeline, workspace, world)
+        own = assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
+        result.append(
+            structs.replace(
+                assistant,
+                claims=refused(own, world.policies, world.server),
+                tasks=tuple(_tasks(run, pipeline, workspace)),
+                there=f"{assistant.name}-0" in pods,
+            )
+        )
+    return tuple(result)
+
+
+def assistant_name(workspace: str, run: str) -> str:
+    """Return the name of an assistant's StatefulSet. Source: affinity_assistant.go GetAffinityAssistantName."""
+    whose = (workspace + run).encode("utf-8", "surrogatepass")
+    return f"affinity-assistant-{hashlib.sha256(whose).hexdigest()[:10]}"
+
+
+def template_of(run: PipelineRun, world: RunWorld) -> PodTemplate | None:
+    """Return the pod template of a run's assistants."""
+    own = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
+    return merged(merged(own, world.config.pod_template), world.config.assistant_template)
+
+
+def _wanted(run: PipelineRun, coschedule: str) -> Iterator[str]:
+    """The workspaces that have one. Of several on the same claim the last one has."""
+    if coschedule in PER_RUN:
+        yield ""
+    elif coschedule == "workspaces":
+        last = {
+            workspace.persistent_volume_claim.claim_name: workspace.name
+            for workspace in run.spec.workspaces or ()
+            if workspace.persistent_volume_claim is not None
+        }
+        for workspace in run.spec.workspaces or ():
+            claim = workspace.persistent_volume_claim
+            if claim is not None:
+                if last[claim.claim_name] == workspace.name:
+                    yield workspace.name
+            elif workspace.volume_claim_template is not None:
+                yield workspace.name
+
+
+def _tasks(run: PipelineRun, pipeline: UsedPipeline, workspace: str) -> Iterator[str]:
+    """The tasks whose pods must be on the assistant's node: all, or those whose last volume is the workspace's.
+
+    Source: reconciler/pipelinerun/pipelinerun.go getTaskrunWorkspaces.
+    """
+    backed = {
+        binding.name
+        for binding in run.spec.workspaces or ()
+        if binding.persistent_volume_claim is not None or binding.volume_claim_template is not None
+    }
+    for task in (*(pipeline.spec.tasks or ()), *(pipeline.spec.finally_ or ())):
+        used = [name for name in _used(task, backed) if name in backed]
+        if not workspace or (used and used[-1] == workspace):
+            yield task.name
+
+
+def _used(task: PipelineTask, backed: Collection[str]) -> Iterator[str]:
+    """Workspaces of the run that a task binds, or that its embedded Task refers to without binding them."""
+    bound = [declared.workspace or declared.name for declared in task.workspaces or ()]
+    yield from bound
+    steps = (task.task_spec.steps or ()) if task.task_spec is not None else ()
+    for name in sorted(backed):
+        if name not in bound and any(refers_to(step, f"$(workspaces.{name}.") for step in steps):
+            yield name
+
+
+def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: RunWorld) -> Assistant:
+    meta = run.metadata
+    name = assistant_name(workspace, meta.name)
+    labels = {
+        "app.kubernetes.io/component": "affinity-assistant",
+        "app.kubernetes.io/instance": name,
+        PIPELINE: pipeline.name,
+        PIPELINE_RUN: meta.name,
+    }
+    owner = OwnerReference(kind="StatefulSet", name=name, api_version="apps/v1", controller=True)
+    container = Container(name="affinity-assistant", resources=ResourceRequirements(AMOUNTS, AMOUNTS))
+    template = template_of(run, world)
+    spec = PodSpec(
+        containers=(container,),
+        priority_class_name=(template.priority_class_name or "") if template is not None else "",
+    )
+    pod = Pod(Metadata(f"{name}-0", meta.namespace, labels=labels, owner_references=(owner,)), spec)
+    outcomes = admit(pod, world.policies, world.server)
+    secured = assistant_pod(template, world.config.flags)
+    insecure = refusal(secured, f"{name}-0", world.namespace, world.server.version[1])
+    if insecure is not None:
+        outcomes = tuple(
+            structs.replace(outcome, allowed=False, code=403, refusal=insecure, object=None)
+            if passed_limits(outcome)
+            else outcome
+            for outcome in outcomes
+        )
+    return Assistant(name, workspace, labels, pod, outcomes)
+
+
+class Peak(Struct, frozen=True):
+    """The most of one name (as quotas have it: ``pods``, ``requests.cpu``), and the tasks that can reach it together.
+
+    at_least: a matrix among them has a number of runs that is not known yet, counted as one.
+    """
+
+    resource: str
+    amount: Quantity
+    tasks: tuple[str, ...]
+    is_finally: bool = False
+    at_least: bool = False
+
+
+def peaks(plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Collection[str] = ()) -> tuple[Peak, ...]:
+    """The peak of each name, of the tasks and of ``finally`` apart, which never run together.
+
+    results: by task; one that can end in several ways counts with the largest amount. finished: tasks that are done or
+    skipped. Tasks without a pod do not count. Empty for a plan with a cycle.
+    """
+    if plan.cycle:
+        return ()
+    open_tasks = [task for task in plan.tasks if task.name not in finished]
+    usage = {open_task.name: _usage(results.get(open_task.name, ())) for open_task in open_tasks}
+    resources = sorted({resource for quantities in usage.values() for resource in quantities})
+    return tuple(_peaks(plan, open_tasks, usage, resources))
+
+
+def _peaks(
+    plan: Plan, tasks: Sequence[Planned], usage: Mapping[str, Quantities], resources: Sequence[str]
+) -> Iterator[Peak]:
+    unknown = {task.name for task in tasks if task.number is None}
+    before = [task for task in tasks if not task.is_finally]
+    after = [task for task in tasks if task.is_finally]
+    for resource in resources:
+        asked = {
+            task.name: usage[task.name][resource].nano * (1 if task.number is None else task.number)
+            for task in tasks
+            if resource in usage[task.name]
+        }
+        form = next(usage[name][resource].format for name in asked)
+        amount, chosen = largest_at_once(plan.graph, {planned.name: asked.get(planned.name, 0) for planned in before})
+        if chosen:
+            yield Peak(resource, Quantity(amount, form), chosen, at_least=not unknown.isdisjoint(chosen))
+        last = tuple(planned.name for planned in after if asked.get(planned.name))
+        if last:
+            total = Quantity(sum(asked[name] for name in last), form)
+            yield Peak(resource, total, last, is_finally=True, at_least=not unknown.isdisjoint(last))
+
+
+def _usage(results: Sequence[RunResult]) -> Quantities:
+    """The largest use of each name among the ways that lead to a pod, now or once a quota has room."""
+    quantities: Quantities = {}
+    for result in results:
+        if result.built is None or result.outcome is None or result.outcome.draft is None:
+            continue
+        if result.problem is not None and result.problem.final:
+            continue
+        for name, quantity in quota_request(result.built.pod, result.outcome.draft).usage.items():
+            if name not in quantities or quantities[name] < quantity:
+                quantities[name] = quantity
+    return quantities
+
+
+#: What a quota calls TaskRuns.
+RUNS = "count/taskruns.tekton.dev"
+#: Condition of a PipelineRun whose first TaskRuns could not all be made: the controller ends before it says more.
+STARTED = ("Unknown", "Started", "")
+#: The longest that the controller's queue waits between two tries.
+_LONGEST_WAIT = 1000
+
+
+def refused_runs(
+    plan: Plan, finished: frozenset[str], children: Mapping[str, TaskRun], world: RunWorld
+) -> Mapping[str, Problem]:
+    """By task: the API server's words where one of its TaskRuns is not made.
+
+    TaskRuns are made in the order of the tasks, and count until they are deleted, so that each finds what those before
+    it have left. ``children``: those that are there, which ``used`` counts already.
+    Source: reconciler/pipelinerun/pipelinerun.go runNextSchedulableTask, createTaskRun.
+    """
+    if plan.cycle or not any(RUNS in quota.hard for quota in world.policies.quotas):
+        return {}
+    policies, result = world.policies, {}
+    for task in _in_order(plan):
+        if task.name in finished or (task.gap is not None and task.gap.why in {"custom", "nested"}):
+            continue
+        for name in task.names or (task.run.metadata.name,):
+            if name in children or task.name in result:
+                continue
+            problem = _refusal(name, policies, world)
+            if problem is None:
+                policies = structs.replace(policies, quotas=tuple(map(_one_more, policies.quotas)))
+            else:
+                result[task.name] = problem
+    return result
+
+
+def _in_order(plan: Plan) -> Iterator[Planned]:
+    """The tasks as they become ready, ``finally`` last."""
+    waiting: Sequence[Planned] = [task for task in plan.tasks if not task.is_finally]
+    done: set[str] = set()
+    known = {planned.name for planned in waiting}
+    while waiting:
+        ready = [planned for planned in waiting if done.issuperset(known.intersection(planned.after))]
+        yield from ready
+        done.update(planned.name for planned in ready)
+        waiting = [planned for planned in waiting if planned.name not in done]
+    yield from (task for task in plan.tasks if task.is_finally)
+
+
+def _refusal(name: str, policies: Policies, world: RunWorld) -> Problem | None:
+    raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": name}}
+    refused = next((outcome for outcome in create(raw, policies, world.server) if not outcome.allowed), None)
+    if refused is None:
+        return None
+    status = STARTED[0]
+    return Problem(
+        "object",
+        "TaskRun",
+        refused.message,
+        "tekton/object-refused",
+        refused.reason,
+        status,
+        _LONGEST_WAIT,
+        refused.code,
+    )
+
+
+def _one_more(quota: Quota) -> Quota:
+    if RUNS not in quota.hard or quota.scopes:
+        return quota
+    used = quota.used.get(RUNS, ZERO)
+    return quota.using({**quota.used, RUNS: Quantity(used.nano + 10**9, used.format)})
 
 
 class PipelineAnswer(Struct, frozen=True):
@@ -153,7 +482,7 @@ def one_task(
     """The answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any other."""
     if task.gap is not None and task.gap.why in {"custom", "nested"}:
         return ()
-    problem = refused(task.run, world.config.flags)
+    problem = webhook_refused(task.run, world.config.flags)
     if problem is not None:
         return (RunResult(problem=problem),)
     child = (children or {}).get(task.names[0]) if task.names else None

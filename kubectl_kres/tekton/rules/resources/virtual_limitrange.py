@@ -1,4 +1,7 @@
-"""The one LimitRange that Tekton makes of all in a namespace, for every order in which they can be listed."""
+"""The one LimitRange that Tekton makes of all in a namespace, for every order in which they can be listed.
+
+The share of a LimitRange that each step gets where it asks for nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from math import factorial
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
-from kubectl_kres.provenance.journal import Source
-from kubectl_kres.quantity import ZERO
-from kubectl_kres.tekton.rules.base.amounts import NAMES
+from kubectl_kres.admission.limitrange import Limits, ParsedItem
+from kubectl_kres.provenance.journal import Derive, Entry, Source, Term
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.tekton.rules.base.amounts import NAMES, share
 from kubectl_kres.tekton.rules.base.result import ListOrder
-from kubectl_kres.tekton.rules.resources.container_draft import Sourced
+from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft, ResourceAmounts, Sourced, note
 
 #: Up to this many LimitRanges every order is tried; beyond, the orders that lead to different amounts are searched for.
 MOST_ORDERED = 4
@@ -168,3 +171,87 @@ def _largest(a: Sourced, b: Sourced) -> Sourced:
 def _fold(a: Sourced, b: Sourced) -> Sourced:
     """Zero counts as nothing on the left and as the smallest on the right."""
     return b if not a[0] or a[0] > b[0] else a
+
+
+class _Part:
+    """The share of one name: the amount, its source, and what was compared."""
+
+    __slots__ = ("source", "terms", "value")
+
+    def __init__(self, value: Quantity, source: Source, terms: tuple[Term, ...]) -> None:
+        self.value, self.source, self.terms = value, source, terms
+
+
+def fill(places: Sequence[ContainerDraft], virtual: Virtual, journal: list[Entry] | None) -> None:
+    """Fill missing and zero requests of the steps; a list that several containers share shows it in all of them.
+
+    Source: transformer.go transformPodBasedOnLimitRange.
+    """
+    steps = [place for place in places if place.name.startswith("step-") and not place.init]
+    if not virtual.items or not steps:
+        return
+    parts = _parts(virtual.items, len(steps))
+    common: ResourceAmounts = {name: part.value for name, part in parts.items()}
+    for step in steps:
+        if step.requests is None:
+            if common:
+                step.requests = dict(common)
+                _record(step, parts, {}, journal)
+            continue
+        quantities = step.requests
+        missing = {name: part for name, part in parts.items() if not quantities.get(name, ZERO)}
+        before = {name: quantities[name] for name in missing if name in quantities}
+        quantities.update({name: part.value for name, part in missing.items()})
+        _record(step, missing, before, journal)
+        for other in places:
+            if other is not step and other.requests is quantities:
+                for name, part in missing.items():
+                    note(
+                        other,
+                        "requests",
+                        name,
+                        part.value,
+                        before.get(name),
+                        "tekton/shared-entry",
+                        part.source,
+                        journal,
+                    )
+
+
+def _parts(items: Sequence[ShareBounds], number: int) -> dict[str, _Part]:
+    parts: dict[str, _Part] = {}
+    for item in items:
+        for name in NAMES:
+            best = _best(parts.get(name), item.default_request[name], item.minimum[name], name, number)
+            if best is not None:
+                parts[name] = best
+    return parts
+
+
+def _best(part: _Part | None, asked: Sourced, low: Sourced, name: str, number: int) -> _Part | None:
+    """The largest of what is there, the default request's share and the minimum; the first of equals. None: zero."""
+    quotient = share(asked[0], name, number)
+    terms = tuple(_terms(asked, low, quotient, number))
+    best = part
+    for value, (_, source) in ((quotient, asked), (low[0], low)):
+        if value and (best is None or value > best.value):
+            best = _Part(value, source, terms)
+    return best
+
+
+def _terms(asked: Sourced, low: Sourced, quotient: Quantity, number: int) -> Iterator[Term]:
+    lifted = low[0] > quotient
+    if asked[0]:
+        yield Term(f"defaultRequest {asked[0]} / {number} steps", str(quotient), not lifted)
+    if low[0]:
+        yield Term("min", str(low[0]), lifted)
+
+
+def _record(
+    place: ContainerDraft, parts: Mapping[str, _Part], before: Mapping[str, Quantity], journal: list[Entry] | None
+) -> None:
+    for name, part in parts.items():
+        note(place, "requests", name, part.value, before.get(name), "tekton/limitrange-share", part.source, journal)
+        if journal is not None:
+            path = place.at("requests", name)
+            journal.append(Derive(path, "tekton/limitrange-share", str(part.value), part.terms, part.source))

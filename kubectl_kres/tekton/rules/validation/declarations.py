@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kubectl_kres.documents.number import json_of
+from kubectl_kres.documents.scalar import json_of
 from kubectl_kres.tekton.model import Param, PipelineTask
 from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, keyed
 

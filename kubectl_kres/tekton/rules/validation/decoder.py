@@ -1,15 +1,178 @@
-"""Where the webhook stops before it looks: at a type that does not fit, an unknown field, a Param without a value."""
+"""Where the webhook stops before it looks: at a type that does not fit, an unknown field, a Param without a value.
+
+The Go types of Tekton's objects, as its webhook decodes them; scripts/make_tekton_types.py wrote what is read.
+
+Fields that a version of the API renamed or removed, so that their values get lost.
+
+The API server prunes them, kubectl and the webhook refuse them.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from typing import Any, NamedTuple
 
-from kubectl_kres.admission.decoding.mistyped import ValuePlace, json_type
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.admission.decoding.unknown_fields import ValuePlace, json_type
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
-from kubectl_kres.tekton.rules.base.duration import fault as duration_fault
-from kubectl_kres.tekton.rules.validation.go_types import GoType, fields_of, table
+from kubectl_kres.tekton.rules.base.amounts import fault as duration_fault
+from kubectl_kres.tekton.rules.base.convert import V1, V1BETA1
+
+_EMPTY: Mapping[str, Any] = {"struct": {}, "map": {}, "string": "", "bool": False, "int": 0}
+
+
+class GoType(Struct, frozen=True, array_like=True):
+    """What a type is made of, and what Go calls it.
+
+    kind: ``struct``, ``list``, ``map``, ``string``, ``bool``, ``int``; ``quantity`` and ``duration`` have decoders of
+    their own, ``any`` has one that takes everything. more: the fields of a struct, what a list or map holds, the bits
+    of an int.
+    """
+
+    kind: str
+    go: str
+    more: Any = None
+
+
+class Types(Struct, frozen=True):
+    """By version and kind the type of the spec, and all types by name."""
+
+    version: str
+    kinds: Mapping[str, Mapping[str, str]]
+    types: Mapping[str, GoType]
+
+
+@functools.cache
+def table() -> Types:
+    """The types of the version that they were read from."""
+    text = resources.files("kubectl_kres.tekton.rules.validation").joinpath("go_types.json").read_bytes()
+    return msgspec.json.decode(text, type=Types)
+
+
+def fields_of(go_type: GoType) -> Mapping[str, str | tuple[str, str]]:
+    """The fields of a struct: the type of each, with what is inlined on the way to it."""
+    fields: Mapping[str, str | tuple[str, str]] = go_type.more
+    return fields
+
+
+def without_nulls(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The object with empty steps, params, texts and the like for the nulls in its lists, other nulls as they are.
+
+    Of an object that the decoder takes; one of another kind is returned as it is. Source: encoding/json decode.go,
+    where null leaves a value that is no pointer as it was made.
+    """
+    name = table().kinds.get(str(raw.get("apiVersion", "")), {}).get(str(raw.get("kind", "")))
+    return raw if name is None else {**raw, "spec": _filled(raw.get("spec"), name)}
+
+
+def _filled(value: Any, name: str) -> Any:
+    go_type = table().types[name]
+    if go_type.kind == "struct" and isinstance(value, Mapping):
+        fields = fields_of(go_type)
+        return {key: _filled(item, _type(fields[key])) if key in fields else item for key, item in value.items()}
+    if go_type.kind == "map" and isinstance(value, Mapping):
+        return {key: _filled(item, go_type.more) for key, item in value.items()}
+    if go_type.kind == "list" and isinstance(value, list | tuple):
+        empty = _EMPTY.get(table().types[go_type.more].kind)
+        return [empty if item is None else _filled(item, go_type.more) for item in value]
+    return value
+
+
+def _type(entry: str | tuple[str, str]) -> str:
+    return entry if isinstance(entry, str) else entry[0]
+
+
+_FIELD = "resources"
+
+Path = tuple[str | int, ...]
+
+#: What v1beta1 calls the fields of v1.
+_OLD = {"stepOverrides": "stepSpecs", "sidecarOverrides": "sidecarSpecs"}
+
+
+def misnamed(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Each such field with the name that its version has for it.
+
+    Embedded specs are left out: what they hold is not pruned, and the webhook refuses it.
+    """
+    version, kind = raw.get("apiVersion"), raw.get("kind")
+    if version not in {V1, V1BETA1}:
+        return
+    beta = version == V1BETA1
+    spec = raw.get("spec")
+    if kind == "Task":
+        for field in ("steps", "sidecars"):
+            yield from _each(spec, field, ("spec",), beta=beta)
+        if isinstance(spec, Mapping):
+            yield from _resources(spec.get("stepTemplate"), ("spec", "stepTemplate"), beta=beta)
+    elif kind == "TaskRun":
+        yield from _overrides(spec, ("spec",), beta=beta)
+        if not beta and isinstance(spec, Mapping) and "resources" in spec:
+            yield ("spec", "resources"), "computeResources"
+    elif kind == "PipelineRun":
+        entries = spec.get("taskRunSpecs") if isinstance(spec, Mapping) else None
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            yield from _overrides(entry, ("spec", "taskRunSpecs", index), beta=beta)
+
+
+def _overrides(spec: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
+    if not isinstance(spec, Mapping):
+        return
+    for old, new in _OLD.items():
+        wrong, right = (new, old) if beta else (old, new)
+        if wrong in spec:
+            yield (*path, wrong), right
+        yield from _each(spec, right, path, beta=beta)
+
+
+def _each(spec: Any, field: str, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
+    result = spec.get(field) if isinstance(spec, Mapping) else None
+    for index, item in enumerate(result if isinstance(result, list) else ()):
+        yield from _resources(item, (*path, field, index), beta=beta)
+
+
+def _resources(container: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path, str]]:
+    wrong, right = ("computeResources", "resources") if beta else ("resources", "computeResources")
+    if isinstance(container, Mapping) and wrong in container:
+        yield (*path, wrong), right
+
+
+def retired(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of these fields. Source: v1beta1/*_validation.go, ErrDisallowedFields."""
+    spec, kind = raw.get("spec"), raw.get("kind")
+    if not isinstance(spec, Mapping):
+        return
+    if spec.get(_FIELD) is not None:
+        yield f"spec.{_FIELD}"
+    if kind == "TaskRun":
+        yield from _held(spec, "taskSpec", "spec")
+    elif kind == "PipelineRun":
+        yield from _held(spec, "pipelineSpec", "spec")
+        yield from _tasks(spec.get("pipelineSpec"), "spec.pipelineSpec")
+    elif kind == "Pipeline":
+        yield from _tasks(spec, "spec")
+
+
+def _tasks(spec: Any, path: str) -> Iterator[str]:
+    for field in ("tasks", "finally"):
+        tasks = spec.get(field) if isinstance(spec, Mapping) else None
+        for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
+            if isinstance(task, Mapping):
+                where = f"{path}.{field}[{index}]"
+                yield from (f"{where}.{_FIELD}",) if task.get(_FIELD) is not None else ()
+                yield from _held(task, "taskSpec", where)
+
+
+def _held(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
+    result = spec.get(field)
+    if isinstance(result, Mapping) and result.get(_FIELD) is not None:
+        yield f"{path}.{field}.{_FIELD}"
+
 
 #: Below these nothing is pruned before the webhook sees it, by the struct that they stand in.
 _UNPRUNED = frozenset({

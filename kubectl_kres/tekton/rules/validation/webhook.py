@@ -1,32 +1,215 @@
-"""Tekton's admission webhooks: what they refuse in an object that is sent, and in which words."""
+"""Tekton's admission webhooks: what they refuse in an object that is sent, and in which words.
+
+What the webhook refuses in a run beside its values: timeouts, retries, the wanted status, breakpoints.
+
+What the webhook refuses in a StepAction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import msgspec
 
-from kubectl_kres.model.raw import decoded
-from kubectl_kres.provenance.problem import Problem
+from kubectl_kres.model.objects import decoded
+from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton import model as tekton
-from kubectl_kres.tekton.model import Override
-from kubectl_kres.tekton.rules.base import template_merge
+from kubectl_kres.tekton.model import (
+    Breakpoints,
+    Override,
+    PipelineRunSpec,
+    PipelineTaskRunSpec,
+    Step,
+    TaskRunSpec,
+    Timeouts,
+)
+from kubectl_kres.tekton.rules.base import config as template_merge
+from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import V1BETA1, to_v1
 from kubectl_kres.tekton.rules.base.result import webhook_refusal
-from kubectl_kres.tekton.rules.validation.action_faults import action_faults
-from kubectl_kres.tekton.rules.validation.declarations import declaration_faults, declared, type_faults, with_given
-from kubectl_kres.tekton.rules.validation.decoder import fault_in
-from kubectl_kres.tekton.rules.validation.go_types import without_nulls
+from kubectl_kres.tekton.rules.validation import name_faults as result_faults
+from kubectl_kres.tekton.rules.validation.declarations import (
+    Declaration,
+    bare_objects,
+    declaration_faults,
+    declared,
+    of_type,
+    type_faults,
+    with_given,
+)
+from kubectl_kres.tekton.rules.validation.decoder import fault_in, retired, without_nulls
 from kubectl_kres.tekton.rules.validation.name_faults import binding_faults, given_faults, reference_faults
-from kubectl_kres.tekton.rules.validation.pipeline_faults import pipeline_faults
-from kubectl_kres.tekton.rules.validation.pipeline_params import inline_faults, usage_faults
-from kubectl_kres.tekton.rules.validation.renamed_fields import retired
-from kubectl_kres.tekton.rules.validation.run_faults import pipeline_run_faults, task_run_faults
-from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults, task_faults
-from kubectl_kres.tekton.rules.validation.variable_faults import param_faults, use_faults
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, joined
+from kubectl_kres.tekton.rules.validation.pipeline_faults import inline_faults, pipeline_faults, usage_faults
+from kubectl_kres.tekton.rules.validation.task_faults import runs, sidecar_faults, task_faults, windows_faults
+from kubectl_kres.tekton.rules.validation.variable_faults import (
+    Shown,
+    dimmed,
+    entire,
+    mentions,
+    not_isolated,
+    param_faults,
+    prohibited,
+    shown_of,
+    unknown,
+    use_faults,
+)
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, joined, keyed
+
+_UNDECLARED, _MISUSED = "tekton/undeclared", "tekton/variable-use"
+
+
+def action_faults(spec: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
+    """The faults of the spec that stands at ``path``. Source: v1beta1/stepaction_validation.go."""
+    params = declared(spec.params)
+    yield from runs(path, "Image", spec.image, script=spec.script, command=spec.command)
+    yield from windows_faults(spec.script, flags)
+    if any(True for _ in mentions(spec.script, "params")):
+        text = "param substitution in scripts is not allowed."
+        yield WebhookError(text, f"{path}.script", "tekton/action-script")
+    yield from _param_faults(spec, params, path)
+    yield from type_faults(params, f"{path}.params")
+    yield from declaration_faults(params, path, enum=True)
+    results = {result.name for result in spec.results or ()}
+    for prefix in ("step.results", "results"):
+        if words := unknown(spec.script, prefix, results, dimmed):
+            yield WebhookError(words, f"{path}.script", _UNDECLARED)
+    yield from result_faults.of_step(spec.results, f"{path}.results")
+    yield from _mount_faults(spec, {param.name for param in params}, path)
+
+
+def _texts(spec: Step) -> Iterator[tuple[str, str]]:
+    yield "image", spec.image
+    yield "script", spec.script
+    yield from ((f"command[{index}]", word) for index, word in enumerate(spec.command or ()))
+    yield from ((f"args[{index}]", word) for index, word in enumerate(spec.args or ()))
+    yield from ((keyed("env", variable.name), variable.value) for variable in spec.env or ())
+    yield from (
+        (f"volumeMounts[{index}]", volume_mount.name) for index, volume_mount in enumerate(spec.volume_mounts or ())
+    )
+
+
+def _param_faults(spec: Step, params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
+    names, lists = {param.name for param in params}, {declaration.name for declaration in of_type(params, "array")}
+    objects = of_type(params, "object")
+    whole = {declaration.name for declaration in objects}
+    for field, text in _texts(spec):
+        shown = shown_of(field)
+        for words in _undeclared(text, names, objects, shown):
+            yield WebhookError(words, f"{path}.{field}", _UNDECLARED)
+        judge = not_isolated if field.startswith(("command[", "args[")) else prohibited
+        for words in {entire(text, "params", whole, shown), judge(text, "params", lists, shown)} - {""}:
+            yield WebhookError(words, f"{path}.{field}", _MISUSED)
+    yield from bare_objects(params, path)
+
+
+def _undeclared(text: str, names: Collection[str], objects: Sequence[Declaration], shown: Shown) -> Iterator[str]:
+    judged = [unknown(text, "params", names, shown)]
+    judged += [
+        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), shown) for declaration in objects
+    ]
+    yield from filter(None, judged)
+
+
+def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
+    """A StepAction knows no volume: it is given the name of one."""
+    for index, volume_mount in enumerate(spec.volume_mounts or ()):
+        where = f"{path}.volumeMounts[{index}]"
+        if [mention.written for mention in mentions(volume_mount.name, "params")] != [volume_mount.name]:
+            detail = "expect the Name to be a single param reference"
+            yield WebhookError(f"invalid value: {volume_mount.name}", f"{where}.name", "tekton/mount", detail)
+            return
+        if text := unknown(volume_mount.name, "params", names, str):
+            yield WebhookError(text, where, _UNDECLARED)
+
+
+_CANCELLED, HELD_TASK_RUN = "TaskRunCancelled", "TaskRunPending"
+_TIMEOUT = "tekton/timeout"
+
+
+def task_run_faults(spec: TaskRunSpec, *, beta: bool = False, holds: bool = True) -> Iterator[WebhookError]:
+    """``beta``: retries are not looked at. ``holds``: a run may be holds back.
+
+    Source: v1/taskrun_validation.go TaskRunSpec.Validate, validateDebug.
+    """
+    if spec.debug is not None and spec.debug.breakpoints is not None:
+        yield from _breakpoints(spec.debug.breakpoints)
+    known = (_CANCELLED, HELD_TASK_RUN) if holds else (_CANCELLED,)
+    if spec.status and spec.status not in known:
+        text = f"invalid value: {spec.status} should be {' or '.join(known)}"
+        yield WebhookError(text, "spec.status", "tekton/run-status")
+    if spec.retries < 0 and not beta:
+        yield WebhookError(f"invalid value: {spec.retries} should be >= 0", "spec.retries", "tekton/retries")
+    yield from _negative(spec.timeout, "spec.timeout")
+
+
+def pipeline_run_faults(spec: PipelineRunSpec, minutes: int) -> Iterator[WebhookError]:
+    """``minutes``: how long a PipelineRun may take that does not say so.
+
+    Source: v1/pipelinerun_validation.go validatePipelineTimeout, validateTaskRunSpecTimeout.
+    """
+    given = spec.timeouts or Timeouts()
+    whole = _length(given.pipeline)
+    whole = Fraction(minutes * 60) if whole is None else whole
+    tasks, last = _length(given.tasks), _length(given.finally_)
+    for field, length in (("tasks", tasks), ("finally", last), ("pipeline", whole)):
+        yield from _below_zero(length, f"spec.timeouts.{field}")
+    yield from _parts(whole, tasks, last)
+    most, source = (tasks, "pipeline tasks duration") if tasks is not None else (whole, "pipeline duration")
+    yield from _single(spec.task_run_specs or (), most, source)
+
+
+def _parts(whole: Fraction, tasks: Fraction | None, last: Fraction | None) -> Iterator[WebhookError]:
+    """What the parts of a pipeline may take, against the whole."""
+    for field, length in (("tasks", tasks), ("finally", last)):
+        if length is not None and whole and (length > whole or not length):
+            endless = "" if length else " (no timeout)"
+            text = f"invalid value: {go_text(length)}{endless} should be <= pipeline duration"
+            yield WebhookError(text, f"spec.timeouts.{field}", _TIMEOUT)
+    if tasks is not None and last is not None and tasks + last > whole:
+        text = f"invalid value: {go_text(tasks)} + {go_text(last)} should be <= pipeline duration"
+        yield from (WebhookError(text, f"spec.timeouts.{field}", _TIMEOUT) for field in ("tasks", "finally"))
+
+
+def _single(entries: Sequence[PipelineTaskRunSpec], most: Fraction, source: str) -> Iterator[WebhookError]:
+    for index, entry in enumerate(entries):
+        length, path = _length(entry.timeout), f"spec.taskRunSpecs[{index}].timeout"
+        if length is not None and length >= 0 and most > 0 and length > most:
+            text = f"invalid value: {go_text(length)} should be <= {source} {go_text(most)}"
+            yield WebhookError(text, path, _TIMEOUT)
+        yield from _below_zero(length, path)
+
+
+def _breakpoints(points: Breakpoints) -> Iterator[WebhookError]:
+    path, rule = "spec.debug.breakpoints", "tekton/breakpoint"
+    only = "onFailure breakpoint is only allowed to be set as enabled"
+    if not points.on_failure:
+        text = "invalid value: onFailure breakpoint is empty, it is only allowed to be set as enabled"
+        yield WebhookError(text, f"{path}.onFailure", rule)
+    elif points.on_failure != "enabled":
+        text = f"invalid value: {points.on_failure} is not a valid onFailure breakpoint value, {only}"
+        yield WebhookError(text, f"{path}.onFailure", rule)
+    steps = points.before_steps or ()
+    for index, step in enumerate(steps):
+        if step in steps[:index]:
+            text = f"before step must be unique, the same step: {step} is defined multiple times at"
+            yield WebhookError(text, f"{path}.beforeSteps[{index}]", rule)
+
+
+def _negative(timeout: str | None, path: str) -> Iterator[WebhookError]:
+    yield from _below_zero(_length(timeout), path)
+
+
+def _below_zero(length: Fraction | None, path: str) -> Iterator[WebhookError]:
+    if length is not None and length < 0:
+        yield WebhookError(f"invalid value: {go_text(length)} should be >= 0", path, _TIMEOUT)
+
+
+def _length(text: str | None) -> Fraction | None:
+    return None if text is None else seconds(text)
+
 
 _STRUCTS: Mapping[str, Any] = {
     "Task": tekton.Task,
@@ -100,7 +283,7 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
         yield from _pipeline_run(item, flags, minutes, beta=beta)
     elif isinstance(item, tekton.Task):
         yield from task_faults(item.spec, "spec", flags, beta=beta)
-        steps = template_merge.merged(item.spec.steps, item.spec.step_template, beta=beta)
+        steps = template_merge.merge_templates(item.spec.steps, item.spec.step_template, beta=beta)
         yield from param_faults(steps, declared(item.spec.params), "spec", beta=beta)
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
@@ -129,7 +312,7 @@ def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, bet
     params, bare = with_given(run.params, declared(task.params))
     yield from (WebhookError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
     if task.steps:
-        steps = template_merge.merged(task.steps, task.step_template, beta=beta)
+        steps = template_merge.merge_templates(task.steps, task.step_template, beta=beta)
         yield from type_faults(params, "spec")
         yield from declaration_faults(params, "spec", enum=flags.param_enum)
         yield from use_faults(steps, params, "spec")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubectl_kres.provenance.problem import MessageFault
+from kubectl_kres.provenance.journal import MessageFault
 
 #: What a name is that becomes part of a container's name: at most 63 of these.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.meta import Base, Kind, Metadata
+from kubectl_kres.model.objects import Base, Kind, Metadata
 
 GROUP = "toy.example.com"
 

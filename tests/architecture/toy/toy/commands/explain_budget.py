@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from kubectl_kres.toy.reports import BudgetExplanation
 
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn
-from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Tally
+from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.store.store import Need, Store
 
 
 class BudgetExplainer(Explainer):

@@ -11,11 +11,10 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
-from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Need, Store
 
 RULE = "toy/team"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.store.store import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.system import TuiSystem
 

@@ -1,1 +1,0 @@
-"""What validation finds in Jobs and CronJobs beside their pods: counts, selectors, policies, schedules."""

@@ -1,1 +1,0 @@
-"""What Capsule's reports come to for a fleet."""

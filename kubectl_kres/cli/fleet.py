@@ -1,0 +1,176 @@
+"""A worker's side of ``fleet``: the report's command is asked about one cluster, as a user would ask it.
+
+The reports about many clusters: commands whose answer about each cluster becomes rows and a line.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from threading import Lock
+from typing import Any, Final, cast
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.program import module_of
+from kubectl_kres.cli.run.run_loop import Frame, Plan, Tally
+from kubectl_kres.cli.source.object_source import opened
+from kubectl_kres.cli.system import FleetReport, systems
+from kubectl_kres.errors import Exit, KresError
+from kubectl_kres.fleet.line import encode
+from kubectl_kres.fleet.rows import Summary, written
+from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
+from kubectl_kres.fleet.task import FleetTask, checked, serve, task_of
+from kubectl_kres.snapshot.read import header
+from kubectl_kres.store.store import Origin
+
+_SUMMARIES: Final = "kubectl_kres.fleet.summaries"
+
+#: Each by the command that it asks. A further one is a line here, or in the system of that command.
+REPORTS: Final[Mapping[str, FleetReport]] = {
+    "qos": FleetReport((f"{_SUMMARIES}.qos", "QosSummary"), {"summary": True}),
+    "quota": FleetReport((f"{_SUMMARIES}.quota", "QuotaSummary")),
+    "overview": FleetReport((f"{_SUMMARIES}.overview", "OverviewSummary")),
+    "check": FleetReport((f"{_SUMMARIES}.check", "CheckSummary")),
+    **{name: report for system in systems() for name, report in system.fleet.items()},
+}
+
+
+def summary_of(report: str) -> Callable[[str], Summary]:
+    """Makes the summary of a cluster, out of its name."""
+    module, name = REPORTS[report].summary
+    return cast("Callable[[str], Summary]", getattr(import_module(module), name))
+
+
+def summed_by(report: str) -> tuple[str, ...]:
+    """The figures that add up over clusters."""
+    return cast("tuple[str, ...]", summary_of(report).summed)  # type: ignore[attr-defined]  # the class says it, too
+
+
+def plan_of(report: str) -> Plan:
+    """What makes the query of the report's command."""
+    return cast("Plan", import_module(module_of(report)).plan)
+
+
+#: Notes of one cluster that are kept.
+_NOTED = 20
+
+_ONE = Lock()
+
+
+def work() -> int:
+    """Answers tasks until there are no more."""
+    return serve(answer)
+
+
+def answer_line(line: bytes) -> bytes:
+    """The status for a task, both as lines; one at a time, since what is told on standard error is heard."""
+    with _ONE:
+        return encode(checked(task_of(line), answer))
+
+
+def options_of(values: Mapping[str, Any]) -> Options:
+    """Flags out of JSON."""
+    result: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return Options(**result)
+
+
+def answer(task: FleetTask) -> ClusterStatus:
+    """The status of the cluster, once its rows are written. Whatever goes wrong is a status, too."""
+    with _heard() as notes:
+        try:
+            return _answer(task, notes)
+        except KresError as error:
+            return _without(task, state_of(error), error.message, error.hint, notes)
+        except MemoryError:
+            return _without(task, "failed", "the memory does not suffice", "", notes)
+        except OSError as error:
+            return _without(task, "failed", (error.strerror or str(error)).lower(), "", notes)
+        except Exception as error:  # noqa: BLE001, a bug costs this cluster, not the others
+            return _without(task, "failed", f"a bug in kubectl-kres: {type(error).__name__}: {error}", "", notes)
+
+
+class _FleetTally(Tally):
+    """Keeps the first error of an answer that is none."""
+
+    first: KresError | None = None
+
+    def missed(self, error: KresError) -> None:
+        self.first = self.first or error
+        super().missed(error)
+
+
+def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
+    options = options_of(task.options)
+    query = plan_of(task.report)(options, ())
+    page, tally = query.page(), _FleetTally(options, notes.append)
+    summary = summary_of(task.report)(task.cluster)
+    frame = Frame(query, f"kubectl kres {task.report}", described(options))
+    count = 0
+    with (
+        opened(options, query.unread) as (source, given),
+        written(task.file, task.part, task.format, summary.row) as write,
+    ):
+        for answered in page.run(frame, source, given, tally):
+            rows = list(summary.add(answered.report))
+            count += len(rows)
+            write(rows)
+        code = tally.code(source)
+        origin = source.store.origin
+        if tally.barren and tally.first is not None:
+            raise tally.first
+    whole = code in {Exit.ANSWERED, Exit.NEGATIVE}
+    return _with(task, "answered" if whole else "partial", summary, origin, count, notes)
+
+
+def _with(
+    task: FleetTask, state: FleetState, summary: Summary, origin: Origin, rows: int, notes: list[str]
+) -> ClusterStatus:
+    return ClusterStatus(
+        task.cluster,
+        state,
+        task.source,
+        server=origin.name if origin.kind == "cluster" else header(origin.name).origin,
+        server_version=origin.version,
+        time=origin.time,
+        figures=summary.figures(),
+        rank=summary.rank(),
+        negative=summary.negative(),
+        rows=rows,
+        file=task.file,
+        notes=tuple(notes[:_NOTED]),
+    )
+
+
+def _without(task: FleetTask, state: FleetState, message: str, hint: str, notes: list[str]) -> ClusterStatus:
+    # A snapshot's error begins with its file, which the row names already.
+    message = message.removeprefix(f"{task.options.get('snapshot', '')}: ")
+    return ClusterStatus(task.cluster, state, task.source, message=message, hint=hint, notes=tuple(notes[:_NOTED]))
+
+
+class _Lines(io.TextIOBase):
+    """A stream whose lines go to a list."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._found = texts
+
+    def write(self, text: str) -> int:
+        self._found.extend(text.splitlines())
+        return len(text)
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """What would be told on standard error, line by line; that of credential plugins still goes there."""
+    notes: list[str] = []
+    before = sys.stderr
+    sys.stderr = _Lines(notes)
+    try:
+        yield notes
+    finally:
+        sys.stderr = before

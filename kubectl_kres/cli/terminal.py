@@ -1,0 +1,151 @@
+"""A live cluster for the terminal interface.
+
+A snapshot or the bundled example for the terminal interface.
+
+A folder of snapshots for the terminal interface: one session for each moment, the newest first.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from msgspec.structs import force_setattr
+
+from kubectl_kres.cli.args.arguments import labels_match
+from kubectl_kres.cli.args.flags import access_flags, same_source
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.complete.names import entries
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.run_loop import read_yaml
+from kubectl_kres.cli.source.live import connected
+from kubectl_kres.cli.source.object_source import moment
+from kubectl_kres.cli.source.offline import open_held
+from kubectl_kres.cluster.read import fill_store
+from kubectl_kres.cluster.transport.parallel import start
+from kubectl_kres.cluster.watch.feed import Feed
+from kubectl_kres.errors import ConfigError, UsageError
+from kubectl_kres.model.kinds import BOUND_PODS, Kind
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.snapshot.folder import Moments, moments
+from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tui.data_feed import ReadOnce
+from kubectl_kres.tui.session import Moment, Session, Setting
+
+#: Seconds for which a list that was left is kept: whoever looks at something else often comes back.
+_LINGER = 60.0
+
+
+def live(options: Options) -> Session:
+    """A session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
+    return _live(options, ascii_only=options.ascii or not speaks_unicode())
+
+
+def _live(options: Options, *, ascii_only: bool) -> Session:
+    target, connection = connected(options)
+    feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size, linger=_LINGER)
+    asked = start(partial(fill_store.version, connection))
+
+    def version() -> str:
+        return "" if not asked.done() or asked.exception() is not None else asked.result()
+
+    flags = access_flags(options)
+    setting = Setting(
+        described(options),
+        moment,
+        labels_match,
+        clock=feed.clock.now,
+        version=version,
+        places=lambda _kind, _name: (target.namespace,),
+        flags=flags,
+        read_yaml=read_yaml,
+        ascii_only=ascii_only,
+        aliases=dict(options.aliases),
+        hotkeys=dict(options.hotkeys),
+        columns={name: heads for name, heads, _ in options.columns},
+        live=True,
+        contexts=partial(_contexts, options),
+        # Another cluster, and the namespace that its context says.
+        switch=lambda name: _live(
+            options._replace(context=name, namespaces=(), server="", cluster="", user=""), ascii_only=ascii_only
+        ),
+    )
+    store = Store(Origin("cluster", target.server, "", moment(), target.context, flags))
+    store.lean.update({"Pod": _listed, BOUND_PODS: _placed})
+    spaces = options.namespaces or (target.namespace,)
+    return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
+
+
+def _listed(pod: Pod) -> Pod:
+    """A pod of a list without its uid: only the screen of the pod tells it, and that reads the pod by its name."""
+    if type(pod) is Pod:
+        force_setattr(pod.metadata, "uid", "")
+    return pod
+
+
+def _placed(pod: Any) -> Any:
+    """Of a pod on a node what the scheduler counts there."""
+    from kubectl_kres.scheduling.node_info import place_pod
+
+    return place_pod(pod)
+
+
+def _contexts(options: Options) -> tuple[str, ...]:
+    """Those of the kubeconfig; none once it cannot be read any more."""
+    try:
+        return tuple(entries(options, "contexts"))
+    except ConfigError:
+        return ()
+
+
+def held(options: Options) -> Session:
+    """A session whose moment is that of the snapshot. Raises SnapshotError."""
+    return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
+
+
+def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -> Session:
+    """The same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
+    source, _ = open_held(options)
+    origin = source.store.origin
+    now = origin.time or moment()
+    feed = ReadOnce(source)
+
+    def places(kind: Kind, name: str) -> tuple[str, ...]:
+        return tuple(filter(None, feed.look(lambda: source.places(kind, name))))
+
+    setting = Setting(
+        described(options),
+        lambda: now,
+        labels_match,
+        places=places,
+        supposed=source.supposed,
+        flags=same_source(options),
+        read_yaml=read_yaml,
+        ascii_only=ascii_only,
+        aliases=dict(options.aliases),
+        hotkeys=dict(options.hotkeys),
+        at=at,
+        columns={name: heads for name, heads, _ in options.columns},
+    )
+    spaces = () if options.all_namespaces else options.namespaces
+    return Session(Store(origin), feed, setting, spaces[0] if spaces else "")
+
+
+def newest(options: Options) -> Session:
+    """Of ``--snapshot``, a folder. Raises UsageError, SnapshotError."""
+    result = moments(options.snapshot)
+    # Once: while the screen is drawn, standard output is another one.
+    ascii_only = options.ascii or not speaks_unicode()
+    return _at(options, result, len(result.paths) - 1, ascii_only=ascii_only)
+
+
+def _at(options: Options, result: Moments, number: int, *, ascii_only: bool) -> Session:
+    if not 0 <= number < len(result.paths):
+        raise UsageError("this is the newest snapshot" if number > 0 else "this is the oldest snapshot")
+    words = f"snapshot {number + 1} of {len(result.paths)}"
+    if result.broken:
+        words += f"; cannot be read: {', '.join(result.broken)}"
+    steps = {way: partial(_at, options, result, number + way, ascii_only=ascii_only) for way in (-1, 1)}
+    at = Moment(words, steps[-1], steps[1])
+    return at_moment(options._replace(snapshot=result.paths[number]), at, ascii_only=ascii_only)

@@ -1,0 +1,462 @@
+"""What every object has: its kind, metadata, owners, field managers, label selectors.
+
+An object as sent, and decoded into its struct.
+
+A field holds what is there, or its Go type's empty value if it is absent, null or of another type: an object with a
+field of a wrong type never gets as far as validation, since the decoder refuses it.
+
+LimitRange, ResourceQuota and the cluster-scoped classes that admission looks up; which quantities cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.errors import QuantityError, UsageError
+from kubectl_kres.quantity import stored
+
+#: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
+ResourceList = Mapping[str, Any]
+
+#: The annotation in which kubectl apply keeps the manifest.
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class Base(Struct, frozen=True, rename="camel", gc=False, omit_defaults=True):
+    """What all structs read from Kubernetes share: camel case on the wire, defaults left out when written."""
+
+
+class OwnerReference(Base, frozen=True):
+    """The object that made this one; ``controller`` marks the one that manages it."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool | None = None
+
+
+class ManagedFields(Base, frozen=True):
+    """Who last wrote some fields of an object, and when. ``fields_v1`` is the tree of ``f:`` keys."""
+
+    manager: str = ""
+    operation: str = ""
+    time: str | None = None
+    subresource: str = ""
+    fields_v1: Any = None
+
+
+class Metadata(Base, frozen=True):
+    """Names, labels, owners. ``managed_fields`` is decoded only for kinds whose editors are shown."""
+
+    name: str = ""
+    namespace: str = ""
+    generate_name: str = ""
+    uid: str = ""
+    labels: Mapping[str, str] | None = None
+    annotations: Mapping[str, str] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    generation: int = 0
+    resource_version: str = ""
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
+class ManagedMetadata(Metadata, frozen=True):
+    """Metadata that also says which manager wrote which field."""
+
+    managed_fields: tuple[ManagedFields, ...] | None = None
+
+
+class Requirement(Base, frozen=True):
+    """One expression of a label or scope selector."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class LabelSelector(Base, frozen=True):
+    """matchLabels and matchExpressions, ANDed; an empty selector matches everything."""
+
+    match_labels: Mapping[str, str] | None = None
+    match_expressions: tuple[Requirement, ...] | None = None
+
+
+class Condition(Base, frozen=True):
+    """A status condition as most kinds have it."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+
+
+class ObjectRef(Struct, frozen=True, omit_defaults=True, gc=False):
+    """Names one object; ``namespace`` is empty for cluster-scoped kinds."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+    @property
+    def key(self) -> str:
+        """``shop/web``: which one of its kind it is."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @property
+    def full(self) -> str:
+        """``shop/Deployment/web``."""
+        return f"{self.namespace}/{self}" if self.namespace else str(self)
+
+
+#: Tools that apply an object again and again, so that an edit in the cluster is undone: parts of the names of their
+#: field managers, and what they are called.
+MANAGERS: Mapping[str, str] = {
+    "argocd": "Argo CD",
+    "helm": "Helm",
+    "kustomize-controller": "Flux",
+    "helm-controller": "Flux",
+    "flux": "Flux",
+    "fleet": "Fleet",
+    "config-sync": "Config Sync",
+}
+#: The annotation that names a release of Helm, and those that Argo CD follows objects by.
+RELEASE = "meta.helm.sh/release-name"
+ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
+
+
+def manager_of(field_manager: str) -> str:
+    """What the tool behind a field manager is called; empty: it is none of these."""
+    return next((name for part, name in MANAGERS.items() if part in field_manager), "")
+
+
+class Kind(Struct, frozen=True):
+    """A resource type of the API. ``names`` are the plural first, then the singular, then the short names.
+
+    ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep. Not ``listed``:
+    objects are only ever read by name.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    group: str = ""
+    version: str = "v1"
+    namespaced: bool = True
+    struct: Any = None
+    whole: Any = None
+    listed: bool = True
+
+    @property
+    def built_in(self) -> bool:
+        """Whether every API server serves it: groups without a dot are its own."""
+        return "." not in self.group
+
+    @property
+    def detail(self) -> Any:
+        """The struct that also knows the object's field managers."""
+        return self.whole or self.struct
+
+    @property
+    def plural(self) -> str:
+        return self.names[0]
+
+    @property
+    def qualified(self) -> str:
+        """``deployments.apps``; ``pods`` for the core group."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def root(self) -> str:
+        """Path of the group and version: ``/api/v1`` or ``/apis/apps/v1``."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Path to list the kind, in one namespace if given, or to get one object of it.
+
+        Raises UsageError for Secrets: whoever asks, and whatever the type was called, no request for them is made.
+        """
+        if not self.group and (self.kind == "Secret" or self.plural == "secrets"):
+            raise UsageError("secrets are never read")
+        parts = [self.root]
+        if self.namespaced and namespace:
+            parts.append(f"namespaces/{namespace}")
+        parts.append(self.plural)
+        if name:
+            parts.append(name)
+        return "/".join(parts)
+
+
+def mapping(raw: Raw, key: str) -> Raw:
+    """The object at a key; empty if there is none."""
+    value = raw.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def pointer(raw: Raw, key: str) -> Raw | None:
+    """The object at a key; None if there is none, which is not the same as an empty one."""
+    value = raw.get(key)
+    return value if isinstance(value, Mapping) else None
+
+
+def items(raw: Raw, key: str) -> list[Raw]:
+    """The objects in the list at a key; null among them is an empty one."""
+    value = raw.get(key)
+    return [item if isinstance(item, Mapping) else {} for item in value] if isinstance(value, list | tuple) else []
+
+
+def text(raw: Raw, key: str) -> str:
+    value = raw.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def texts(raw: Raw, key: str) -> list[str]:
+    """The texts in the list at a key; null among them is an empty one."""
+    value = raw.get(key)
+    return [item if isinstance(item, str) else "" for item in value] if isinstance(value, list | tuple) else []
+
+
+def integer(raw: Raw, key: str) -> int | None:
+    """The number at a key; None if there is none."""
+    value: Any = raw.get(key)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+T = TypeVar("T")
+
+#: Lists of texts; null in a list is the empty value of what it holds.
+_TEXTS = frozenset({"values", "namespaces", "scopes", "accessModes", "finalizers"})
+
+#: An object, or a part of one, as JSON or YAML has it.
+Raw = Mapping[str, Any]
+
+#: Fields whose values are quantities by resource name, where null is zero.
+_QUANTITIES = frozenset({
+    *("limits", "requests", "overhead", "hard", "used"),
+    *("default", "defaultRequest", "max", "maxLimitRequestRatio", "min"),
+})  # fmt: skip
+
+
+_PLAIN = frozenset({str, int, float, bool})
+
+
+class WrongType(UsageError, msgspec.ValidationError):
+    """A value of an object is of another type than its field.
+
+    It is the library's own error for those who look for that, and an error of ours for everybody else: where nobody
+    looks for it, a run ends with one line about the input.
+    """
+
+
+def decoded(raw: Raw, struct: type[T]) -> T:
+    """The struct. As on the server, a null field is an absent one, and null in a list an empty item.
+
+    Raises WrongType.
+    """
+    return converted(_without_nulls(raw), struct)
+
+
+def converted(value: Any, struct: type[T]) -> T:
+    """Return the struct of values without nulls. Raises WrongType, which names the object if it can."""
+    try:
+        return msgspec.convert(value, struct)
+    except msgspec.ValidationError as error:
+        metadata = mapping(value, "metadata") if isinstance(value, Mapping) else {}
+        name = "/".join(filter(None, (text(value, "kind"), text(metadata, "name")))) if metadata else ""
+        raise WrongType(f"{name}: {error}" if name else str(error)) from error
+
+
+def _without_nulls(value: Any) -> Any:
+    if type(value) in _PLAIN:  # most are; to ask what is no mapping for it takes long
+        return value
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: item if type(item) in _PLAIN else _of_field(key, item) for key, item in value.items() if item is not None
+    }
+
+
+def _of_field(key: str, value: Any) -> Any:
+    if key in _QUANTITIES and isinstance(value, Mapping):
+        return value
+    if isinstance(value, list):
+        blank: Any = "" if key in _TEXTS else {}
+        return [blank if item is None else _without_nulls(item) for item in value]
+    return _without_nulls(value)
+
+
+def on_wire(item: msgspec.Struct) -> dict[str, Any]:
+    """An object as the server would write it. Numbers of a file, which are a kind of text, are texts."""
+    try:
+        raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
+    except UnicodeEncodeError:
+        import json  # noqa: PLC0415 - only for half a surrogate pair, which a file can hold and which is no UTF-8
+
+        raw = json.loads(json.dumps(msgspec.to_builtins(item, enc_hook=str)))
+    return raw
+
+
+class LimitRangeItem(Base, frozen=True):
+    """Defaults and bounds for one type: Container, Pod, PersistentVolumeClaim or a qualified name."""
+
+    type: str = ""
+    max: ResourceList | None = None
+    min: ResourceList | None = None
+    default: ResourceList | None = None
+    default_request: ResourceList | None = None
+    max_limit_request_ratio: ResourceList | None = None
+
+
+class LimitRangeSpec(Base, frozen=True):
+    """The items of a LimitRange, in order."""
+
+    limits: tuple[LimitRangeItem, ...] | None = None
+
+
+class LimitRange(Base, frozen=True):
+    """Bounds and defaults for the containers, pods and claims of one namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: LimitRangeSpec = LimitRangeSpec()
+    kind: str = "LimitRange"
+    api_version: str = "v1"
+
+
+class ScopedRequirement(Base, frozen=True):
+    """One expression of a quota's scopeSelector."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class ScopeSelector(Base, frozen=True):
+    """Expressions that an object must all match to be counted."""
+
+    match_expressions: tuple[ScopedRequirement, ...] | None = None
+
+
+class ResourceQuotaSpec(Base, frozen=True):
+    """What is limited (``hard``) and for which objects (``scopes`` and ``scope_selector``, ANDed)."""
+
+    hard: ResourceList | None = None
+    scopes: tuple[str, ...] | None = None
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(Base, frozen=True):
+    """What the server enforces. Absent ``hard``: the controller has not seen the quota, which enforces nothing yet."""
+
+    hard: ResourceList | None = None
+    used: ResourceList | None = None
+
+
+class ResourceQuota(Base, frozen=True):
+    """A quota of one namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+    kind: str = "ResourceQuota"
+    api_version: str = "v1"
+
+
+class PriorityClass(Base, frozen=True):
+    """A named priority; ``global_default`` is given to pods that name none."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+    kind: str = "PriorityClass"
+    api_version: str = "scheduling.k8s.io/v1"
+
+
+class Overhead(Base, frozen=True):
+    """Resources that a runtime needs on top of the containers."""
+
+    pod_fixed: ResourceList | None = None
+
+
+class RuntimeClass(Base, frozen=True):
+    """A container runtime; its overhead is added to each pod that names it."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    handler: str = ""
+    overhead: Overhead | None = None
+    kind: str = "RuntimeClass"
+    api_version: str = "node.k8s.io/v1"
+
+
+class StorageClass(Base, frozen=True):
+    """A kind of storage; an annotation says that it is for claims that name none.
+
+    ``allow_volume_expansion`` None: the server was not asked for it, as in older snapshots, or nobody wrote it.
+    """
+
+    metadata: Metadata = Metadata()
+    allow_volume_expansion: bool | None = None
+    kind: str = "StorageClass"
+    api_version: str = "storage.k8s.io/v1"
+
+
+class NamespaceStatus(Base, frozen=True):
+    """Active, or Terminating."""
+
+    phase: str = ""
+
+
+class Namespace(Base, frozen=True):
+    """A namespace and its labels."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    status: NamespaceStatus = NamespaceStatus()
+    kind: str = "Namespace"
+    api_version: str = "v1"
+
+
+#: The structs whose objects are looked at. No API server stores what is found; an aggregated or a foreign one may.
+POLICIES = (LimitRange, ResourceQuota, RuntimeClass)
+
+
+def unreadable(policy: Any) -> str:
+    """The first quantity that is none, with its path; empty if all can be read."""
+    for path, amounts in _lists(policy):
+        for name, value in (amounts or {}).items():
+            try:
+                stored(value)
+            except QuantityError as error:
+                return f"{path}[{name}]: {error.message}"
+    return ""
+
+
+def _lists(policy: Any) -> Iterator[tuple[str, ResourceList | None]]:
+    if isinstance(policy, ResourceQuota):
+        yield "spec.hard", policy.spec.hard
+        yield "status.hard", policy.status.hard
+        yield "status.used", policy.status.used
+    elif isinstance(policy, LimitRange):
+        for index, item in enumerate(policy.spec.limits or ()):
+            at = f"spec.limits[{index}]"
+            yield f"{at}.max", item.max
+            yield f"{at}.min", item.min
+            yield f"{at}.default", item.default
+            yield f"{at}.defaultRequest", item.default_request
+            yield f"{at}.maxLimitRequestRatio", item.max_limit_request_ratio
+    elif isinstance(policy, RuntimeClass):
+        yield "overhead.podFixed", policy.overhead.pod_fixed if policy.overhead else None

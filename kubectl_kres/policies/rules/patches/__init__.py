@@ -1,1 +1,0 @@
-"""How a MutatingAdmissionPolicy changes an object: a JSON patch, or a configuration that is applied to it."""

@@ -1,1 +1,0 @@
-"""What admission policies do, as text."""

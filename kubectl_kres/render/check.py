@@ -1,0 +1,181 @@
+"""Findings as text: the worst first, each with what to do, and how many there are.
+
+Findings as SARIF 2.1.0, which code hosts show beside the lines of a manifest.
+
+Source: OASIS SARIF 2.1.0, sections 3.14 run, 3.27 result, 3.35 suppression, 3.49 reportingDescriptor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from kubectl_kres import __version__
+from kubectl_kres.render.text.line import Line, Tone, draw, plain, toned, wrapped
+from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
+from kubectl_kres.reports.check.registry import RULES
+
+_TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "warn", "note": "quiet"}
+_INDENT = "  "
+_BELOW = " " * 7
+
+
+def lines(
+    check_findings: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: bool, width: int
+) -> Iterator[str]:
+    """``looked_at``: what was checked, in words; ``beyond``: how many findings are left out."""
+    for check_finding in check_findings:
+        if check_finding.counts:
+            yield from block(check_finding, color=color, width=width)
+    for check_finding in check_findings:
+        if check_finding.ignored:
+            text = f"ignored: {check_finding.code} {check_finding.object.full}: {check_finding.ignored}"
+            yield from (draw([("quiet", line)], color=color) for line in wrapped(text, width, rest=_INDENT))
+    for line in wrapped(counted(check_findings, looked_at, beyond), width, rest=_INDENT):
+        yield draw([("strong", line)], color=color)
+
+
+def block(check_finding: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
+    """A finding by itself, with an empty line behind it."""
+    return (draw(line, color=color) for line in finding_lines(check_finding, width))
+
+
+def brief(check_finding: CheckFinding) -> Brief:
+    """A finding in few words."""
+    place = (
+        f"{check_finding.file}:{check_finding.line}: "
+        if check_finding.line
+        else f"{check_finding.file}: "
+        if check_finding.file
+        else ""
+    )
+    ours, theirs = _commands(check_finding)
+    return Brief(
+        _TONES[check_finding.severity],
+        f"{check_finding.severity} {check_finding.code}",
+        f": {place}{check_finding.object.full}: {check_finding.message}",
+        remedy=_remedy(check_finding),
+        run=" && ".join(theirs),
+        next=ours[0] if ours else "",
+    )
+
+
+def _commands(check_finding: CheckFinding) -> tuple[list[str], list[str]]:
+    """Return the commands that ask more of us, and those that make the fix."""
+    ours = [command for command in check_finding.commands if command.startswith("kubectl kres")]
+    return ours, [command for command in check_finding.commands if command not in ours]
+
+
+def _remedy(check_finding: CheckFinding) -> str:
+    return f"{check_finding.remedy[:1].lower()}{check_finding.remedy[1:].removesuffix('.')}"
+
+
+def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
+    """The same, as lines of toned parts."""
+    place = (
+        f"{check_finding.file}:{check_finding.line}:{check_finding.column}: "
+        if check_finding.line
+        else f"{check_finding.file}: "
+        if check_finding.file
+        else ""
+    )
+    yield [
+        ("", place),
+        (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
+        ("strong", f" {check_finding.object.full}"),
+    ]
+    yield from toned("", wrapped(check_finding.message, width, first=_INDENT, rest=_INDENT))
+    ours, theirs = _commands(check_finding)
+    yield from toned("", wrapped(_remedy(check_finding), width, first="  fix  ", rest=_BELOW))
+    for command in theirs:
+        yield [("", _BELOW), ("command", command)]
+    for command in ours:
+        yield [("", "  next "), ("command", command)]
+    yield [("", "")]
+
+
+def counted(check_findings: Sequence[CheckFinding], looked_at: str, beyond: int) -> str:
+    """The last line: how many there are of each severity."""
+    counts = Counter(check_finding.severity for check_finding in check_findings if check_finding.counts)
+    parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
+    ignored, known = (
+        sum(bool(check_finding.ignored) for check_finding in check_findings),
+        sum(check_finding.known for check_finding in check_findings),
+    )
+    parts += [f"{ignored} ignored"] * bool(ignored)
+    parts += [f"{known} in the baseline"] * bool(known)
+    parts += [f"{beyond} more that are not listed"] * bool(beyond)
+    return f"{', '.join(parts) or 'nothing found'} in {looked_at}"
+
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_INDEX: Final = {rule.code: place for place, rule in enumerate(RULES)}
+
+
+def document(check_findings: Sequence[CheckFinding], *, complete: bool) -> dict[str, Any]:
+    """One run with all rules. ``complete`` False: something could not be read."""
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {"name": "kubectl-kres", "version": __version__, "rules": [_rule(rule) for rule in RULES]}
+                },
+                "columnKind": "unicodeCodePoints",
+                "invocations": [{"executionSuccessful": complete}],
+                "results": [_result(check_finding) for check_finding in check_findings],
+            }
+        ],
+    }
+
+
+def _rule(rule: Any) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "name": "".join(word.capitalize() for word in rule.title.replace("-", " ").replace(".", " ").split()),
+        "shortDescription": {"text": rule.title},
+        "fullDescription": {"text": rule.reason},
+        "help": {"text": rule.remedy},
+        "defaultConfiguration": {"level": rule.severity},
+    }
+
+
+def _result(check_finding: CheckFinding) -> dict[str, Any]:
+    key = hashlib.sha256("\0".join(check_finding.key).encode("utf-8", "surrogatepass")).hexdigest()
+    result: dict[str, Any] = {
+        "ruleId": check_finding.code,
+        "ruleIndex": _INDEX[check_finding.code],
+        "level": check_finding.severity,
+        "message": {
+            "text": plain(f"{check_finding.object.full}: {check_finding.message}; fix: {check_finding.remedy}")
+        },
+        "locations": [_location(check_finding)],
+        "partialFingerprints": {"kres/v1": key},
+    }
+    if check_finding.ignored:
+        result["suppressions"] = [{"kind": "inSource", "justification": plain(check_finding.ignored)}]
+    if check_finding.known:
+        result["baselineState"] = "unchanged"
+    return result
+
+
+def _location(check_finding: CheckFinding) -> Mapping[str, Any]:
+    result: dict[str, Any] = {
+        "logicalLocations": [{"fullyQualifiedName": plain(check_finding.object.full), "kind": "resource"}],
+    }
+    if check_finding.file:
+        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(check_finding.file)}}
+        if check_finding.line:
+            place["region"] = {"startLine": check_finding.line, "startColumn": check_finding.column}
+        result["physicalLocation"] = place
+    return result
+
+
+def _uri(path: str) -> str:
+    """Source: section 3.4.3: a relative reference, with ``/`` between its parts."""
+    return quote(path.replace("\\", "/").encode("utf-8", "surrogateescape"), safe="/")

@@ -1,1 +1,0 @@
-"""Findings as text for people, and as SARIF for what shows them beside code."""

@@ -1,1 +1,0 @@
-"""Many clusters as one table."""

@@ -1,0 +1,87 @@
+"""A timeline as lines: when, what, to which object, and in the cluster's words why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.render.overview.lines import SIGNS, unseen_words
+from kubectl_kres.render.text.line import Line, draw, since, size, toned, wrapped
+from kubectl_kres.render.text.line import row as row_of
+from kubectl_kres.reports.common.explanation import Unseen, reply
+from kubectl_kres.reports.timeline import CHANGED, CREATED, NEW_TEMPLATE, Timeline, TimelineEntry
+
+#: Fields that are named; of more it is said how many.
+_NAMED = 3
+#: Cells that the last column needs to stand beside the others.
+_ROOM = 36
+_HEADS, _LAST = ("AGE", "REASON", "OBJECT"), "WHAT HAPPENED"
+_INDENT = " " * 6
+#: What is not told, and where it would be.
+EXPIRED = "a cluster keeps events for an hour by default: what was refused before is not listed"
+
+
+def told(entry: TimelineEntry) -> str:
+    """What happened, in a sentence; of what the cluster says its own words. Empty: created, nobody knows by whom."""
+    return _told(entry, _NAMED)
+
+
+def every_field(entry: TimelineEntry) -> str:
+    """The same with all fields that were edited."""
+    return _told(entry, len(entry.fields))
+
+
+def _told(entry: TimelineEntry, most: int) -> str:
+    times = f"{entry.count}x: " if entry.count > 1 else ""
+    by = f"by {entry.manager}{f' ({entry.operation})' if entry.operation else ''}" if entry.manager else ""
+    if entry.reason == CREATED:
+        return by
+    if entry.reason == NEW_TEMPLATE:
+        return f"pods of a new template: {entry.text}"
+    if entry.reason != CHANGED:
+        return f"{times}{reply(entry.text)}"
+    named, more = entry.fields[:most], len(entry.fields) - most
+    fields = ", ".join(named) + (f" and {more} more" if more > 0 else "")
+    return f"{fields} {by}".strip()
+
+
+def lines(timeline: Timeline, now: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """The whole timeline; ``now`` as RFC 3339."""
+    for line in _all(timeline, now, width):
+        yield draw(line, color=color)
+
+
+def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
+    rows = [(_row(entry, now, timeline.namespace), entry) for entry in timeline.entries]
+    if not rows:
+        yield [("", f"nothing is known to have happened in {timeline.namespace or 'any namespace'}")]
+    else:
+        sizes = [max(map(size, column)) for column in zip(_HEADS, *(row for row, _ in rows), strict=True)]
+        yield [("strong", f"  {row_of(_HEADS, sizes)}  {_LAST}")]
+        for row, entry in rows:
+            yield from _entry(row, sizes, entry, width)
+    yield from toned("quiet", wrapped(EXPIRED, width))
+    for unseen in timeline.unseen:
+        yield from _unseen(unseen, width)
+
+
+def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
+    """What happened stands beside the rest where there is room for it, and else below."""
+    text, column = told(entry), 2 + sum(sizes) + 2 * len(sizes)
+    beside = size(text) <= width - column or width - column >= _ROOM
+    sign, tone = SIGNS[entry.severity]
+    head: Line = [(tone, f"{sign:2}"), ("", row_of(row, sizes))]
+    indent = " " * column if beside else _INDENT
+    texts = [*wrapped(text, width, first=indent, rest=indent)] if text else []
+    if beside and texts:
+        head, texts = [*head, ("", f"  {texts[0].strip()}")], texts[1:]
+    yield head
+    yield from toned("", texts)
+
+
+def _row(entry: TimelineEntry, now: str, namespace: str) -> tuple[str, str, str]:
+    return since(entry.time, now), entry.reason, str(entry.object) if namespace else entry.object.full
+
+
+def _unseen(unseen: Unseen, width: int) -> Iterator[Line]:
+    text = f"not visible: {unseen_words(unseen)}"
+    yield from toned("warn" if unseen.required else "quiet", wrapped(text, width, rest="  "))

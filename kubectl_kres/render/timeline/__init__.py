@@ -1,1 +1,0 @@
-"""Lines of a timeline."""

@@ -1,0 +1,158 @@
+"""The ReplicaSets and ControllerRevisions of templates: which may go, and whether a file makes another one.
+
+Pods that exist and never start, since a claim that is made for them is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.admission.quota.usage import claim_names, may_count_devices
+from kubectl_kres.admission.request.pod_objects import Creation, ephemeral_volumes, template_names
+from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import template_of
+from kubectl_kres.reports.common.replicas import owned_by, same_template, selector_text
+from kubectl_kres.store.store import Need, Store
+
+#: What is made for each template of a workload: its kind, and the resource that quotas count.
+REVISIONS = {
+    "Deployment": ("ReplicaSet", "replicasets.apps"),
+    "StatefulSet": ("ControllerRevision", "controllerrevisions.apps"),
+    "DaemonSet": ("ControllerRevision", "controllerrevisions.apps"),
+}
+
+
+def revision_need(kind: str, workload: Workload) -> Need:
+    """The read that tells which there are."""
+    selector = selector_text(workload.spec.selector)
+    return Need(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
+
+
+def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
+    """The names of its ReplicaSets, or ControllerRevisions, that no pod is of and that may go, the oldest first."""
+    if kind not in REVISIONS:
+        return ()
+    space, name = workload.metadata.namespace, workload.metadata.name
+    items: Iterable[Any] = owned_by(store, REVISIONS[kind][0], space, (kind, name))
+    if kind == "Deployment":
+        spare = [
+            item
+            for item in items
+            if not (item.spec.replicas or item.status.replicas or item.metadata.deletion_timestamp)
+            and not same_template(workload.spec.template, item.spec.template)
+        ]
+    else:
+        used = {workload.status.current_revision, workload.status.update_revision}
+        for pod in owned_by(store, "Pod", space, (kind, name)):
+            hash_ = (pod.metadata.labels or {}).get("controller-revision-hash", "")
+            used |= {hash_, f"{name}-{hash_}"}
+        known = store.covered(Need("Pod", space, label_selector=revision_need(kind, workload).label_selector)).known
+        spare = [item for item in items if known and item.metadata.name not in used]
+        spare = [item for item in spare if not same_template(workload.spec.template, item.data.spec.template)]
+    spare.sort(key=lambda item: (item.metadata.creation_timestamp or "", item.metadata.name))
+    return [item.metadata.name for item in spare]
+
+
+def changed_template(stored: Workload, written: Workload) -> bool:
+    """Whether the template of a file makes another revision of a stored workload, for all that was read of it.
+
+    What the server fills in, and what others added, plays no part.
+    """
+    before, after = stored.spec.template, written.spec.template
+    if before is None or after is None:
+        return before is not after
+    labels = [template.metadata.labels or {} for template in (before, after)]
+    notes = [template.metadata.annotations or {} for template in (before, after)]
+    differ = any(old.get(key) != value for old, new in (labels, notes) for key, value in new.items())
+    return differ or _differs(structs.asdict(before.spec), structs.asdict(after.spec))
+
+
+def _differs(before: Any, after: Any) -> bool:
+    """Whether what is written is not what is stored; what is not written is as the server has it."""
+    if isinstance(after, (tuple, list)):
+        if not after:
+            return bool(before)
+        return len(before or ()) != len(after) or any(_differs(*pair) for pair in zip(before, after, strict=True))
+    if hasattr(after, "__struct_fields__"):
+        after = structs.asdict(after)
+        before = structs.asdict(before) if hasattr(before, "__struct_fields__") else {}
+    if isinstance(after, dict):
+        own = before if isinstance(before, dict) else {}
+        return any(_differs(own.get(key), value) for key, value in after.items() if value not in (None, "", (), [], {}))
+    return after not in (None, "") and _amount(before) != _amount(after)
+
+
+def _amount(value: Any) -> Any:
+    from kubectl_kres.errors import QuantityError
+    from kubectl_kres.quantity import parse
+
+    try:
+        return parse(str(value)).nano
+    except QuantityError:
+        return value
+
+
+_CLAIM, _DEVICES = "PersistentVolumeClaim", "ResourceClaim"
+
+
+def may_wait(spec: PodSpec) -> bool:
+    """Whether objects are made for such pods, without which they do not start."""
+    return any(True for _ in ephemeral_volumes(spec)) or any(True for _ in template_names(spec))
+
+
+def bounded_kinds(store: Store, space: str) -> frozenset[str]:
+    """The kinds of objects made for pods that a policy of the namespace looks at; all others come by themselves."""
+    hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
+    ranges = (item for entry in store.all("LimitRange", space) for item in entry.spec.limits or ())
+    kinds = [_DEVICES] if may_count_devices(hard) else []
+    if claim_names(hard) or any(item.type == _CLAIM for item in ranges):
+        kinds.append(_CLAIM)
+    return frozenset(kinds)
+
+
+def waits_for_objects(store: Store, pod: Pod) -> bool:
+    """Whether a pod that has no node yet lacks a claim that a policy looks at, as far as claims were read."""
+    if pod.spec.node_name or pod.status.phase not in {"", "Pending"} or pod.metadata.deletion_timestamp:
+        return False
+    return any(True for _ in absent_names(store, pod))
+
+
+def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
+    """Kind and name of the claims that are not there: as named here, where the server adds to the name."""
+    if not may_wait(pod.spec):
+        return
+    name, space = pod.metadata.name, pod.metadata.namespace
+    kinds = bounded_kinds(store, space)
+    for volume in ephemeral_volumes(pod.spec) if _CLAIM in kinds else ():
+        claim = f"{name}-{volume.name}"
+        if store.get(_CLAIM, claim, space) is None and store.covered(Need(_CLAIM, space, claim)).known:
+            yield _CLAIM, claim
+    made = {status.name for status in pod.status.resource_claim_statuses or ()}
+    for claim, _ in template_names(pod.spec) if _DEVICES in kinds else ():
+        if claim not in made:
+            yield _DEVICES, f"{name}-{claim}"
+
+
+def absent_objects(store: Store, pod: Pod, creations: Iterable[Creation]) -> Iterator[Creation]:
+    """Those of the objects made for a pod that are not there."""
+    if not waits_for_objects(store, pod):
+        return
+    absent = set(absent_names(store, pod))
+    yield from (creation for creation in creations if (creation.kind, creation.name) in absent)
+
+
+def waiting_pods(store: Store, kind: str, workload: Workload) -> Sequence[Pod]:
+    """The pods of a workload that lack a claim; those that were not read are not among them."""
+    template = template_of(workload)[1]
+    if template is None or not may_wait(template.spec):
+        return ()
+    space, name = workload.metadata.namespace, workload.metadata.name
+    owners = [(kind, name)]
+    for child in ("ReplicaSet", "Job"):
+        owners += [(child, item.metadata.name) for item in owned_by(store, child, space, (kind, name))]
+    pods = [pod for owner in owners for pod in owned_by(store, "Pod", space, owner)]
+    return [pod for pod in pods if waits_for_objects(store, pod)]

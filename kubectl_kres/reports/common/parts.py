@@ -1,0 +1,515 @@
+"""The base of all reports.
+
+The node of a pod, whether a pod waits for one, and where one that waits could run.
+
+The report has what the scheduler's filters say of the nodes, and what would change that.
+
+A remedy: edits that together let the wanted pods in, the commands that make them, and what then comes.
+
+What Tekton and Capsule add to answers about pods: data alone, made in ``tekton.reports`` and ``capsule.reports``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.pod import SCHEDULED, Node, Pod
+from kubectl_kres.provenance.journal import Problem, Source, TooMuch
+from kubectl_kres.store.store import Need, Store
+
+
+class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Base of all reports: camel case in JSON, what is empty left out.
+
+    ``TRANSIENT``: fields that only say when something was, how often, or how long it takes yet. Not
+    ``ORDERED``: its place among others only says when it was.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset()
+    ORDERED: ClassVar[bool] = True
+
+    def steady(self) -> tuple[Any, ...]:
+        """The fields that make it another report if they change."""
+        fields = (field for field in self.__struct_fields__ if field not in self.TRANSIENT)
+        return tuple(steady(getattr(self, field)) for field in fields)
+
+
+def steady(value: Any) -> Any:
+    """A value to compare two answers by: reports in it without their transient fields."""
+    if isinstance(value, Record):
+        return type(value), value.steady()
+    if isinstance(value, tuple | list):
+        unordered = value and isinstance(value[0], Record) and not value[0].ORDERED
+        return (frozenset if unordered else tuple)(steady(item) for item in value)
+    if isinstance(value, Mapping):
+        return {key: steady(item) for key, item in value.items()}
+    return value
+
+
+NodeAction = Literal["lower-request", "tolerate", "label-node", "uncordon"]
+
+
+class RequestPart(Record, frozen=True):
+    """What one container, or the overhead, adds to a request. ``rule``, ``source``: what set it, if nobody wrote it."""
+
+    name: str
+    amount: str
+    rule: str = ""
+    source: Source | None = None
+
+
+class ResourceAsked(Record, frozen=True):
+    """What the pod requests of a resource that some node is short of, and how that came about."""
+
+    resource: str
+    amount: str
+    parts: tuple[RequestPart, ...] = ()
+
+
+class NodeGroup(Record, frozen=True):
+    """Nodes that are rejected for one reason, in the scheduler's words. ``nodes`` names at most three of ``count``.
+
+    ``unresolvable``: how many of them would reject the pod without any other pod, too. ``about``: the taints, labels or
+    claims behind it, the most frequent first, each with its number of nodes.
+    """
+
+    reason: str
+    plugin: str
+    count: int
+    unresolvable: int = 0
+    nodes: tuple[str, ...] = ()
+    about: tuple[tuple[str, int], ...] = ()
+
+
+class NodeShortage(Record, frozen=True):
+    """A resource of which a node has too little: what it has for pods, what they request, and what is lacking."""
+
+    resource: str
+    asked: str
+    allocatable: str
+    requested: str
+    lacking: str
+
+
+class PodOnNode(Record, frozen=True):
+    """A pod of a node and what it requests of the resource that is short."""
+
+    pod: ObjectRef
+    amount: str
+
+
+class NearestNode(Record, frozen=True):
+    """The node with the fewest obstacles. ``obstacles``: all that its filters say besides what it is short of.
+
+    ``holders``: the pods that request the most of what is short first, at most three of ``pods``.
+    """
+
+    node: str
+    shortages: tuple[NodeShortage, ...] = ()
+    obstacles: tuple[str, ...] = ()
+    pods: int = 0
+    holders: tuple[PodOnNode, ...] = ()
+
+
+class LoweredRequest(Record, frozen=True):
+    """A request that is written lower. ``container`` empty: that of the pod as a whole."""
+
+    container: str
+    resource: str
+    from_: str
+    to: str
+    source: Source | None = None
+
+
+class NodeRemedy(Record, frozen=True):
+    """A change after which ``node``, one of ``nodes`` many, takes the pod: the filters were run again with it.
+
+    ``about``: the taint that is tolerated or the label that is set. ``commands``: lines for kubectl; ``why``: why there
+    are none.
+    """
+
+    action: NodeAction
+    node: str
+    nodes: int = 1
+    lowered: tuple[LoweredRequest, ...] = ()
+    about: str = ""
+    commands: tuple[str, ...] = ()
+    why: str = ""
+
+
+class NodeReport(Record, frozen=True):
+    """The nodes for a pod that waits, by the filters of kube-scheduler's default profile.
+
+    ``fits``: nodes that can take it, at most three of ``fitting``. ``sentence``: what the scheduler would say, as
+    computed; empty where a node fits or it is not computed. ``stated``: what it said last. ``preempts``: nodes where
+    less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
+    than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
+    the pods on nodes could not be read, so that all of this holds for empty nodes.
+    """
+
+    pod: ObjectRef
+    nodes: int
+    fitting: int = 0
+    fits: tuple[str, ...] = ()
+    groups: tuple[NodeGroup, ...] = ()
+    asked: tuple[ResourceAsked, ...] = ()
+    nearest: NearestNode | None = None
+    remedies: tuple[NodeRemedy, ...] = ()
+    rejection: str = ""
+    sentence: str = ""
+    stated: str = ""
+    preempts: tuple[str, ...] = ()
+    complete: bool = True
+    empty: bool = False
+    not_read: tuple[str, ...] = ()
+    not_computed: tuple[str, ...] = ()
+
+
+def waits_for_node(pod: Pod) -> bool:
+    """Whether the scheduler has looked for a node and found none."""
+    return not pod.spec.node_name and any(
+        condition.type == SCHEDULED and condition.status == "False" and condition.reason == "Unschedulable"
+        for condition in pod.status.conditions or ()
+    )
+
+
+def node_need(pod: Pod) -> Need:
+    """Without the node there is an answer that leaves it open."""
+    return Need("Node", name=pod.spec.node_name, required=False)
+
+
+def node_of(store: Store, pod: Pod) -> Node | None:
+    """None: the pod has none, or nothing is known of it. Without a name: the server has none that is called so."""
+    if not pod.spec.node_name:
+        return None
+    node = store.get("Node", pod.spec.node_name)
+    if isinstance(node, Node):
+        return node
+    return Node() if store.covered(node_need(pod)).known else None
+
+
+Action = Literal["set", "create", "delete"]
+
+
+#: Where an example comes from: the other side of the same container, or nowhere.
+Basis = Literal["", "request", "limit", "unknown"]
+
+
+class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-value"):
+    """One request or limit of a pod template. ``from`` absent: nobody wrote it. ``container`` empty: the pod level.
+
+    ``field``: the path in the object, as the API server writes paths; ``role``: container, init, sidecar or pod.
+    ``basis``: where a value comes from that nobody wrote, so that it is no more than an example; empty: a policy or
+    what was written asks for it.
+    """
+
+    object: ObjectRef
+    field: str
+    resource: str
+    to: str | None = None
+    from_: str | None = msgspec.field(default=None, name="from")
+    container: str = ""
+    side: str = ""
+    role: str = ""
+    action: Action = "set"
+    basis: Basis = ""
+
+
+class RaiseQuota(Record, frozen=True, omit_defaults=False, tag_field="type", tag="raise-quota"):
+    """More of one name of a quota. ``next_pod``: what would be enough for the next pod alone, where that is less."""
+
+    object: ObjectRef
+    field: str
+    resource: str
+    to: str
+    from_: str | None = msgspec.field(default=None, name="from")
+    next_pod: str = ""
+    action: Action = "set"
+
+
+class SetBound(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-bound"):
+    """One bound of a LimitRange; ``field`` leads to it, ``bound`` is min, max or maxLimitRequestRatio."""
+
+    object: ObjectRef
+    field: str
+    resource: str
+    to: str
+    from_: str | None = msgspec.field(default=None, name="from")
+    bound: str = ""
+    of: str = ""
+    action: Action = "set"
+
+
+class EditClaim(Record, frozen=True, omit_defaults=False, tag_field="type", tag="edit-claim"):
+    """The storage that a claim template, or a claim, asks for."""
+
+    object: ObjectRef
+    field: str
+    resource: str
+    to: str
+    from_: str | None = msgspec.field(default=None, name="from")
+    action: Action = "set"
+
+
+class SetConfig(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-config"):
+    """A key of Tekton's configuration, in its ConfigMap or where the Tekton Operator keeps it.
+
+    ``to``: the whole text of the key. ``entries``: what the edit adds to a key that holds entries by container, each
+    with its values by side and resource.
+    """
+
+    object: ObjectRef
+    field: str
+    resource: str
+    to: str
+    from_: str | None = msgspec.field(default=None, name="from")
+    entries: Mapping[str, Mapping[str, Mapping[str, str]]] = {}
+    action: Action = "set"
+
+
+class Scale(Record, frozen=True, omit_defaults=False, tag_field="type", tag="scale"):
+    """Another number of pods: replicas, or the parallelism of a Job."""
+
+    object: ObjectRef
+    field: str
+    to: int
+    from_: int | None = msgspec.field(default=None, name="from")
+    resource: str = ""
+    action: Action = "set"
+
+
+class CreateObject(Record, frozen=True, omit_defaults=False, tag_field="type", tag="create-object"):
+    """An object that is not there; ``manifest`` is all of it."""
+
+    object: ObjectRef
+    manifest: Mapping[str, Any]
+    field: str = ""
+    resource: str = ""
+    action: Action = "create"
+
+
+class DeleteObject(Record, frozen=True, omit_defaults=False, tag_field="type", tag="delete-object"):
+    """An object that no longer serves and holds room. ``pods``: finished ones that go with it."""
+
+    object: ObjectRef
+    pods: int = 0
+    field: str = ""
+    resource: str = ""
+    action: Action = "delete"
+
+
+Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | Scale | CreateObject | DeleteObject
+
+
+class Admits(Record, frozen=True, omit_defaults=False):
+    """How many pods of the newest template exist at rest once the remedy is applied, and how many are wanted then."""
+
+    pods: int
+    of: int
+
+
+class Remedy(Record, frozen=True, omit_defaults=False):
+    """One way that is complete alone. ``commands``: lines for kubectl, one process each, that make the edits.
+
+    ``why``: why some or all of the edits have no command. ``admits`` absent: nothing was tried. ``stays``: the refusal
+    that remains, where not all wanted pods come. ``proven``: tried in the engine. ``ask``: who uses the quota, where
+    another must give way. ``text``: the whole in words.
+
+    ``shared``: other workloads that lack pods and take of the room that is made, which is counted in.
+    ``contested``: those that may take it, of which too little is known to say how much.
+    """
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    commands: tuple[str, ...] = ()
+    why: str = ""
+    admits: Admits | None = None
+    stays: str = ""
+    proven: bool = False
+    ask: str = ""
+    shared: tuple[ObjectRef, ...] = ()
+    contested: tuple[ObjectRef, ...] = ()
+
+
+#: ``bad``: a fault. ``warn``: near one. ``unknown``: it cannot be said. Empty: nothing is wrong.
+Severity = Literal["bad", "warn", "unknown", ""]
+
+#: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
+#: behind an exhausted claim. unassigned: it names no pool. failed: its pool would not take it. lost: the controller
+#: says that all is well, but it is in no pool. released: it was let go by the annotation. pending: not decided yet.
+ClaimState = Literal[
+    "allocated", "in use", "exhausted", "queued", "unassigned", "failed", "lost", "released", "pending"
+]
+
+#: delete: also stands for an edit to less. release: of a claim in use. edit, move: of the waiting claim itself.
+Verb = Literal["delete", "release", "edit", "move", "raise", "annotate"]
+
+
+class Waiting(Record, frozen=True):
+    """A run whose pod a quota refuses now. Moments are RFC 3339, empty where they are not known.
+
+    ``seconds_left``: of the timeout of ``pipeline_run``, negative: it is over; absent: there is none, or it is not
+    known.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"next_try", "seconds_left"})
+
+    since: str = ""
+    next_try: str = ""
+    pipeline_run: str = ""
+    seconds_left: int | None = None
+
+
+class KilledContainer(Record, frozen=True):
+    """A container that was killed for memory.
+
+    ``limit``: its memory limit; ``source``: what set it, absent if that is not known. ``added``: Tekton added it.
+    ``again``: a new run has no more.
+    """
+
+    name: str
+    limit: str = ""
+    source: Source | None = None
+    added: bool = False
+    again: bool = True
+
+
+class Outweighed(Record, frozen=True):
+    """A resource of which a container that Tekton adds asks for more than all steps and sidecars together.
+
+    ``containers``: those that ask for ``amount``, one after the other. ``steps``: what the others ask for.
+    """
+
+    side: str
+    resource: str
+    amount: str
+    containers: tuple[str, ...]
+    steps: str
+
+
+class TektonPart(Record, frozen=True):
+    """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
+    requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``:
+    of the condition ``Succeeded`` that the run has now; empty: there is none.
+
+    ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``never``: what a quota that refuses it
+    has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
+    left. ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if
+    unknown. ``held``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is taken
+    out. ``killed``: containers of the run's pod that were killed for memory. ``outweighed``: where the containers that
+    Tekton adds decide what is refused. ``throttled``: limits of cpu that Tekton itself gives containers that it adds.
+    ``by_operator``: the Tekton Operator keeps Tekton's configuration.
+    """
+
+    task: Source | None = None
+    steps: int = 0
+    sidecars: int = 0
+    added: tuple[str, ...] = ()
+    status: str = ""
+    reason: str = ""
+    problem: Problem | None = None
+    never: tuple[TooMuch, ...] = ()
+    retries: int = 0
+    lost: Mapping[str, str] = {}
+    task_level: bool = False
+    waiting: Waiting | None = None
+    pipeline_run: str = ""
+    version: str = ""
+    held: str = ""
+    killed: tuple[KilledContainer, ...] = ()
+    outweighed: tuple[Outweighed, ...] = ()
+    throttled: Mapping[str, str] = {}
+    by_operator: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run has failed: nothing revives it."""
+        return self.status == "False"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has succeeded or failed, so that only a new one is made again."""
+        return self.status in {"True", "False"}
+
+    @property
+    def about_another(self) -> bool:
+        """Whether the answer is what a new run would meet, and not what this one has met."""
+        return self.ended and (self.problem is None or self.problem.reason != self.reason)
+
+
+class MergedLimit(Record, frozen=True):
+    """What steps get of one resource. ``default_request``: divided by the number of steps that state nothing of it.
+
+    ``minimum``: no step gets less. Each with what sets it; absent: nothing does. ``others``: how many further results
+    the order has in which Tekton's lister names the LimitRanges.
+    """
+
+    resource: str
+    default_request: str | None = None
+    minimum: str | None = None
+    default_source: Source | None = None
+    minimum_source: Source | None = None
+    others: int = 0
+
+
+class RuleSummary(Record, frozen=True):
+    """A rule about pods. ``source``: where it stands. ``policies``: what it does with requests and limits, as
+    ``limits.cpu: Ratio 2``; ``classes``: the QoS classes that it is about; ``targets`` absent: everywhere.
+
+    ``selector``: which namespaces of its Tenant it is about; empty: all. ``quotas``: those that it makes.
+    """
+
+    source: Source
+    action: str = ""
+    policies: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    selector: str = ""
+    quotas: tuple[str, ...] = ()
+
+
+class Deed(Record, frozen=True):
+    """One thing to do to one object. ``holds``: what a claim that gives way holds, empty if it only waits.
+
+    ``command``: as something to type; empty where an edit in a manifest is meant.
+    """
+
+    verb: Verb
+    subject: ObjectRef
+    state: str = ""
+    holds: Mapping[str, str] = {}
+    amounts: Mapping[str, str] = {}
+    command: str = ""
+    follows: str = ""
+
+
+class TrailClaim(Record, frozen=True):
+    """A claim of the namespace on the pool."""
+
+    subject: ObjectRef
+    state: ClaimState
+    asks: Mapping[str, str]
+
+
+class PoolTrail(Record, frozen=True):
+    """A managed quota that refuses. lacks: what has to be claimed more, by resource. claims: absent: not read.
+
+    short: what the pool itself has too little of for that; closed: what earlier claims wait for in its ordered queue,
+    so that a new claim waits, too, behind those named in ``behind`` where they were read. grow: the edit of an unused
+    claim that gets all of it at once. ``known`` False: the pool was not read, and so none of these is known.
+    """
+
+    quota: str
+    pool: str
+    lacks: Mapping[str, str]
+    claims: tuple[TrailClaim, ...] | None = None
+    short: Mapping[str, str] = {}
+    closed: tuple[str, ...] = ()
+    behind: tuple[ObjectRef, ...] = ()
+    grow: Deed | None = None
+    known: bool = False

@@ -1,0 +1,421 @@
+"""The overview: all areas of a namespace or of all namespaces, and what is worst in them with its remedy.
+
+An area of the overview: how many objects there are, how they fare, and what is wrong. A system adds its own.
+
+The areas of Kubernetes itself: quotas, LimitRanges, pods by class, and workloads whose pods are refused.
+
+The area that says how many workloads run, and which of them wait or fail although nothing refuses their pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, cast
+
+from msgspec.structs import replace
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.explanation import Ask, RunState, Unseen, Verdict, unread
+from kubectl_kres.reports.common.parts import RaiseQuota, Record, Remedy, Severity
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
+from kubectl_kres.reports.namespace.explain_policy import merged
+from kubectl_kres.reports.pod.events import refused_since
+from kubectl_kres.reports.pod.verdict import word_of
+from kubectl_kres.reports.qos.qos_reach import CLASSES
+from kubectl_kres.reports.qos.qos_sums import NamespaceSums
+from kubectl_kres.reports.quota.denied import Denied, denied, denied_needs, subjects_of
+from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
+from kubectl_kres.reports.remedies.commands import asking, commands, keeper
+from kubectl_kres.reports.remedies.words import listed, sentence
+from kubectl_kres.store.store import Need, Store
+
+
+class Problem(Record, frozen=True):
+    """One object that is not as it should be. ``state``: how it is, in a word.
+
+    ``name``, ``used``, ``hard``, ``percent``: the resource that is nearest to its end, where there is one. ``lacks``:
+    what is missing, by resource. ``behind``: the resources for which others in a queue come first. ``reason``: the
+    server's or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods
+    do not exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: what mends
+    it, each complete alone; empty: none is known, or it was not looked for. ``run_state``: of what waits or fails.
+    ``elsewhere``: it is in no namespace, and does not serve the one that is asked about.
+    """
+
+    area: str
+    subject: ObjectRef
+    severity: Severity
+    state: str
+    name: str = ""
+    used: str = ""
+    hard: str = ""
+    percent: int | None = None
+    lacks: Mapping[str, str] = {}
+    behind: tuple[str, ...] = ()
+    reason: str = ""
+    verdict: Verdict | None = None
+    missing: int = 0
+    wanted: int = 0
+    waiting: int = 0
+    since: str = ""
+    remedies: tuple[Remedy, ...] = ()
+    run_state: RunState | None = None
+    elsewhere: bool = False
+
+
+class AreaPart(Record, frozen=True):
+    """So many of an area fare like this."""
+
+    word: str
+    count: int
+    severity: Severity = ""
+
+
+class OverviewArea(Record, frozen=True):
+    """All objects of a kind. ``parts``: how they fare, the worst first; of pods their QoS classes.
+
+    ``count``: how many objects; absent: not known, as ``state`` says: absent (the server has no such kind), denied,
+    failed, unread. ``of``: what the parts count, where that is not the objects. ``problems``: the worst first.
+    """
+
+    name: str
+    kind: str
+    count: int | None = None
+    parts: tuple[AreaPart, ...] = ()
+    of: str = ""
+    state: str = ""
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """That of its worst part."""
+        result = {part.severity for part in self.parts if part.count} | {problem.severity for problem in self.problems}
+        return next((severity for severity in SEVERITIES if severity in result), "")
+
+
+#: The worst first.
+SEVERITIES: tuple[Severity, ...] = ("bad", "warn", "unknown", "")
+
+
+class AreaInput(NamedTuple):
+    """What areas are made from. ``namespace`` empty: all. ``quota``: the report of one; a text: why there is none."""
+
+    store: Store
+    namespace: str
+    ask: Ask
+    quota: Callable[[ResourceQuota], QuotaReport | str]
+
+
+def _none(_problem: Problem) -> tuple[Remedy, ...]:
+    return ()
+
+
+class Made(NamedTuple):
+    """An area, and what finds the remedies of one of its problems, which costs more than the area itself."""
+
+    area: OverviewArea
+    remedies: Callable[[Problem], tuple[Remedy, ...]] = _none
+
+
+class AreaMaker(NamedTuple):
+    """``name``: what its list is called. ``kinds``: what it is made from, the counted one first.
+
+    ``everywhere``: its objects are in no namespace.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    make: Callable[[AreaInput], Made]
+    everywhere: bool = False
+
+
+def parts_of(counts: Mapping[str, int], order: Mapping[str, Severity]) -> tuple[AreaPart, ...]:
+    """The parts that are not empty, in that order."""
+    return tuple(AreaPart(word, counts[word], severity) for word, severity in order.items() if counts.get(word))
+
+
+#: Problems of an area that are listed; its list has all of them.
+MOST = 50
+
+#: States of a quota from the worst on.
+QUOTA_STATES: Mapping[str, Severity] = {
+    "over": "bad",
+    "full": "bad",
+    "near": "warn",
+    "unreadable": "unknown",
+    "no status": "unknown",
+    "empty": "",
+    "ok": "",
+}
+
+
+def tightest(report: QuotaReport) -> Use | None:
+    """The name with the least left in proportion; what is over comes before what is full."""
+    used = [use for use in report.uses if use.used is not None]
+    return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
+
+
+def quota_state(report: QuotaReport | str) -> str:
+    """A word of ``QUOTA_STATES``; a text instead of a report says why it cannot be read."""
+    if isinstance(report, str):
+        return "unreadable"
+    if not report.enforced:
+        return "no status"
+    tight = tightest(report)
+    if tight is None:
+        return "empty"
+    if tight.over:
+        return "over"
+    percent = tight.percent or 0
+    return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
+
+
+def read_quota(store: Store, ask: Ask, quota: ResourceQuota) -> QuotaReport | str:
+    """The report of one quota; a text where it holds what is no quantity."""
+    try:
+        [report] = quota_reports(store, [quota], ask)
+    except KresError as error:
+        return error.message
+    return report
+
+
+def _quotas(scene: AreaInput) -> Made:
+    counts: dict[str, int] = {}
+    problems: list[Problem] = []
+    for quota in scene.store.all("ResourceQuota", scene.namespace or None):
+        report = scene.quota(quota)
+        state = quota_state(report)
+        counts[state] = counts.get(state, 0) + 1
+        if severity := QUOTA_STATES[state]:
+            problems.append(_quota_problem(quota, report, state, severity))
+    order = list(QUOTA_STATES)
+    problems.sort(key=lambda problem: (order.index(problem.state), -(problem.percent or 0), problem.subject.key))
+    parts = parts_of(counts, QUOTA_STATES)
+    area = OverviewArea("quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[:MOST]))
+    return Made(area, lambda problem: _quota_remedies(scene, problem))
+
+
+def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, severity: Severity) -> Problem:
+    ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
+    if isinstance(report, str):
+        return Problem("quotas", ref, severity, state, reason=report)
+    use = tightest(report) if report.enforced else None
+    if use is None:
+        return Problem("quotas", ref, severity, state)
+    return Problem("quotas", ref, severity, state, use.name, use.used or "", use.hard, use.percent)
+
+
+def _quota_remedies(scene: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
+    """What ends that more is used than allowed; a quota that is only full is as its owner wants it."""
+    quota = scene.store.get("ResourceQuota", problem.subject.name, problem.subject.namespace)
+    if problem.state != "over" or quota is None:
+        return ()
+    report = scene.quota(quota)
+    over = [use for use in report.uses if use.over] if isinstance(report, QuotaReport) else []
+    edits = tuple(
+        RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
+    )
+    kept = keeper(quota.metadata)
+    excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
+    made = commands(scene.store.origin, edits, {problem.subject: kept} if kept else {})
+    ask = asking(scene.store.origin, problem.subject)
+    return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
+
+
+def _limits(scene: AreaInput) -> Made:
+    limit_ranges = list(scene.store.all("LimitRange", scene.namespace or None))
+    counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
+    for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
+        for row in merged(scene.store, space):
+            sound = row.certain and not row.assumptions
+            word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
+            counts[word] += 1
+    order: dict[str, Severity] = dict(zip(counts, ("bad", "warn", ""), strict=True))
+    return Made(OverviewArea("limitranges", "LimitRange", len(limit_ranges), parts_of(counts, order), "bounds"))
+
+
+QUOTAS = AreaMaker("quotas", ("ResourceQuota",), _quotas)
+LIMITRANGES = AreaMaker("limitranges", ("LimitRange",), _limits)
+
+
+def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
+    """Pods by QoS class, out of sums of namespaces without their total."""
+    counts = {**dict.fromkeys(CLASSES, 0), "finished": 0}
+    for namespace_sums in sums:
+        for name, count in namespace_sums.classes.items():
+            counts[name] += count
+        counts["finished"] += namespace_sums.finished
+    return OverviewArea("pods", "Pod", sum(counts.values()), parts_of(counts, dict.fromkeys(counts, "")))
+
+
+def refused(store: Store, namespace: str, ask: Ask) -> Iterator[Denied | None]:
+    """Every workload that is looked at, one after the other: its refusal, or None where its pods are not refused."""
+    for subject in tuple(subjects_of(store, namespace)):
+        try:
+            yield denied(store, subject, ask)
+        except KresError:
+            # It went meanwhile, or holds what is no quantity: its own answer says so.
+            yield None
+
+
+def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
+    """How many of those are refused, those that lack most pods first."""
+    looked, rows = 0, list[Denied]()
+    for refusal in refusals:
+        looked += 1
+        if refusal is not None:
+            rows.append(refusal)
+    problems = sorted(
+        map(_refusal, rows), key=lambda problem: (problem.severity != "bad", -problem.missing, problem.subject.key)
+    )
+    parts = (AreaPart("refused", len(rows), "bad"), AreaPart("not refused", looked - len(rows)))
+    shown = tuple(part for part in parts if part.count)
+    return OverviewArea("refused", "Deployment", len(rows), shown, "workloads", problems=tuple(problems[:MOST]))
+
+
+def _refusal(denied: Denied) -> Problem:
+    pods, verdict = denied.replicas, denied.verdict
+    missing, wanted = (pods.missing, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
+    word = word_of(denied.verdict)
+    # Refused before and not any more: the controller tries again by itself.
+    again = word in {"admitted", "full"}
+    since = refused_since(denied.seen) or (denied.seen[0].time if denied.seen else "")
+    return Problem(
+        "refused",
+        denied.subject,
+        "warn" if again or word == "depends-on-order" else "bad",
+        "waiting" if again else word,
+        verdict=denied.verdict,
+        missing=missing,
+        wanted=wanted,
+        since=since,
+        remedies=denied.remedies,
+    )
+
+
+#: How workloads fare, the worst first.
+_WORDS: Mapping[str, Severity] = {
+    "fail": "bad",
+    "wait": "bad",
+    "killed lately": "warn",
+    "starting": "",
+    "off": "",
+    "run": "",
+    "ended": "",
+}
+_COUNTED: Mapping[str, str] = {"fails": "fail", "waits": "wait", "runs": "run"}
+_NAME = "running"
+
+
+def running_area(states: Iterable[tuple[ObjectRef, RunState]]) -> OverviewArea:
+    """The states as counts; those that wait or fail, and what runs and was killed lately, are its problems."""
+    counts: dict[str, int] = {}
+    problems: list[Problem] = []
+    for ref, state in states:
+        killed = state.word == "runs" and bool(state.reason)
+        word = "killed lately" if killed else _COUNTED.get(state.word, state.word)
+        counts[word] = counts.get(word, 0) + 1
+        if _WORDS[word]:
+            problems.append(_problem(ref, state, _WORDS[word]))
+    problems.sort(key=lambda problem: (problem.severity != "bad", problem.state != "fails", -_pods(problem)))
+    parts = parts_of(counts, _WORDS)
+    return OverviewArea(_NAME, "Pod", sum(counts.values()), parts, "workloads", problems=tuple(problems[:MOST]))
+
+
+def _problem(ref: ObjectRef, state: RunState, severity: Severity) -> Problem:
+    remedies = (Remedy(state.next),) if state.next else ()
+    return Problem(_NAME, ref, severity, state.word, since=state.since, remedies=remedies, run_state=state)
+
+
+def _pods(problem: Problem) -> int:
+    return problem.run_state.pods if problem.run_state is not None else 0
+
+
+#: Problems whose remedies are looked for.
+_MENDED = 20
+#: Why something is not known.
+_UNKNOWN = frozenset({"denied", "failed", "unread"})
+
+
+class Overview(Record, frozen=True):
+    """``namespace`` empty: all of them. ``problems``: of all areas, the worst first; ``elsewhere``: those that are in
+    no namespace and do not serve this one.
+
+    ``unseen``: what could not be read; ``complete`` False: some of that would have to be counted.
+    """
+
+    namespace: str
+    areas: tuple[OverviewArea, ...]
+    problems: tuple[Problem, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+    elsewhere: tuple[Problem, ...] = ()
+
+
+def makers() -> tuple[AreaMaker, ...]:
+    """The areas that are made from a store alone, in the order in which they are shown."""
+    added = (maker for system in systems() for maker in system.overview_areas())
+    return (QUOTAS, *cast("Iterable[AreaMaker]", added), LIMITRANGES)
+
+
+def area_needs(namespace: str) -> tuple[Need, ...]:
+    """What those are made from; a cluster may have none of what is not required."""
+    added = (need for system in systems() for need in system.overview_needs(namespace))
+    return (Need("ResourceQuota", namespace), Need("LimitRange", namespace), *added)
+
+
+def overview_needs(namespace: str) -> tuple[Need, ...]:
+    """All reads of the overview but for pods, which are added up page by page."""
+    needs = (Need("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
+    return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
+
+
+def overview(
+    store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None, pods: PodStates | None = None
+) -> Overview:
+    """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how
+    they fare; None: those of the store.
+    """
+    scene = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
+    needs = overview_needs(namespace)
+    turned = refused_area(refused(store, namespace, ask))
+    made = [(maker, maker.make(scene)) for maker in makers()]
+    states = pods if pods is not None else states_in_store(store, namespace, ask.now)
+    running = running_area(all_states(store, namespace, states))
+    counted = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
+    spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
+    areas = [turned, running, made[0][1].area, counted, *(item.area for _, item in made[1:]), spaces]
+    remedies = {item.area.name: item.remedies for _, item in made}
+    found = worst_first(areas)
+    problems = [
+        replace(problem, remedies=remedies[problem.area](problem))
+        if at < _MENDED and problem.area in remedies
+        else problem
+        for at, problem in enumerate(problem for problem in found if not problem.elsewhere)
+    ]
+    unseen = tuple(unread(store, needs))
+    whole = sums is not None and not any(unseen.required for unseen in unseen)
+    elsewhere = tuple(problem for problem in found if problem.elsewhere)
+    shown = tuple(without_problems(store, needs, area) for area in areas)
+    return Overview(namespace, shown, tuple(problems), unseen, whole, elsewhere)
+
+
+def without_problems(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:
+    """The area without its problems; where its kind is not known, with the reason instead of a count."""
+    need = next((need for need in needs if need.kind == area.kind), None)
+    state = store.covered(need).state if need is not None else "read"
+    if state == "absent" or (state in _UNKNOWN and not area.count):
+        return OverviewArea(area.name, area.kind, state=state)
+    return replace(area, problems=())
+
+
+def worst_first(areas: Iterable[OverviewArea]) -> list[Problem]:
+    """Of all areas, faults before warnings; else in the order of the areas. An object is told once."""
+    result: dict[ObjectRef, Problem] = {}
+    for problem in (problem for area in areas for problem in area.problems):
+        result.setdefault(problem.subject, problem)
+    return sorted(result.values(), key=lambda problem: SEVERITIES.index(problem.severity))

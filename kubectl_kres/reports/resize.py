@@ -1,0 +1,317 @@
+"""What a resize of a running pod would do: allowed or not, what changes, what restarts, what quotas it costs.
+
+A patch of the ``resize`` subresource laid over the stored pod, as ``kubectl patch --subresource resize`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, parse_list
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server, invalid, invalid_object
+from kubectl_kres.admission.pod.aggregate import class_of, of_pod
+from kubectl_kres.admission.pod.defaulting import decoded_draft
+from kubectl_kres.admission.resize.resize_pod import resize as put_resize
+from kubectl_kres.admission.resize.resize_rules import RESIZABLE, Change, changes, same_containers
+from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.pod import Node, Pod
+from kubectl_kres.provenance.journal import Assume, Journal
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.parts import Record, Remedy, node_of
+from kubectl_kres.reports.pod.feature_gates import gates
+from kubectl_kres.reports.pod.needs import needs_with_node
+from kubectl_kres.reports.pod.verdict import verdict_of, worded
+from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.remedy_resize import REMEDIES
+from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.store.store import Store
+
+_FORM = 'a patch looks like {"spec": {"containers": [{"name": "app", "resources": {"limits": {"cpu": "1"}}}]}}'
+_LISTS = ("containers", "initContainers")
+#: What a resize keeps of a container; the rest of what is sent is taken from the stored pod.
+_KEPT = ("name", "resources", "resizePolicy")
+#: What ``kubectl edit`` adds to say in which order a list stood.
+_ORDER = "$setElementOrder/"
+
+
+def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
+    """The pod as it would be sent, and the paths of the patch that a resize does not look at.
+
+    Containers merge by name, those of the patch in its order, maps merge, null removes. Raises UsageError for what is
+    no patch of a pod.
+    """
+    if not isinstance(patch, Mapping):
+        raise UsageError(f"--resize: an object is expected, not {_shown(patch)}", hint=_FORM)
+    wrong = sorted(patch.keys() & {*_LISTS, "resources", "name"})
+    if wrong or "spec" not in patch:
+        raise UsageError(f"--resize: {wrong[0]} belongs below spec" if wrong else "--resize: no spec", hint=_FORM)
+    spec = patch["spec"]
+    if not isinstance(spec, Mapping):
+        raise UsageError(f"--resize: spec is an object, not {_shown(spec)}", hint=_FORM)
+    raw = msgspec.to_builtins(stored, enc_hook=str)  # numbers of a file are a kind of text that is not encoded
+    result = dict(raw.get("spec") or {})
+    for key in _LISTS:
+        if spec.get(key) is not None:
+            order = spec.get(f"{_ORDER}{key}")
+            result[key] = _containers(result.get(key) or [], spec[key], f"spec.{key}", order)
+    if "resources" in spec:
+        result["resources"] = _merged(result.get("resources"), spec["resources"], "spec.resources")
+    try:
+        return decoded({**raw, "spec": result}, type(stored)), tuple(_ignored(patch))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"--resize: {error}", hint=_FORM) from error
+
+
+def _containers(value: list[dict[str, Any]], sent: Any, path: str, order: Any) -> list[dict[str, Any]]:
+    """``order``: what ``kubectl edit`` says of how the list stood, None if nothing."""
+    if not isinstance(sent, list):
+        raise UsageError(f"--resize: {path} is a list, not {_shown(sent)}", hint=_FORM)
+    by_name = {mapping["name"]: dict(mapping) for mapping in value if mapping.get("name")}
+    for index, item in enumerate(sent):
+        at = f"{path}[{index}]"
+        if not isinstance(item, Mapping):
+            raise UsageError(f"--resize: {at} is an object, not {_shown(item)}", hint=_FORM)
+        if not isinstance(item.get("name"), str):
+            raise UsageError(f"--resize: {at} has no name: containers are found by it", hint=_FORM)
+        if item.get("$patch") == "delete":
+            by_name.pop(item["name"], None)
+            continue
+        _refuse_directives(item, at)
+        container = by_name.setdefault(item["name"], {"name": item["name"], "image": item.get("image") or ""})
+        if "resources" in item:
+            container["resources"] = _merged(container.get("resources"), item["resources"], f"{at}.resources")
+        if "resizePolicy" in item:
+            container["resizePolicy"] = item["resizePolicy"]
+    wanted = order if isinstance(order, list) else sent
+    names = [item.get("name") for item in wanted if isinstance(item, Mapping)]
+    return _ordered(list(by_name.values()), names, [mapping.get("name") for mapping in value])
+
+
+def _ordered(merged: list[dict[str, Any]], wanted: list[Any], stored: list[Any]) -> list[dict[str, Any]]:
+    """The order of a strategic merge: that of the patch, and what it does not name before what stood behind it.
+
+    Source: apimachinery util/strategicpatch normalizeElementOrder, mergeSortedSlice.
+    """
+    left = [mapping for mapping in merged if mapping["name"] not in wanted]
+    right = sorted(
+        (mapping for mapping in merged if mapping["name"] in wanted), key=lambda mapping: wanted.index(mapping["name"])
+    )
+    result: list[dict[str, Any]] = []
+    while left and right:
+        known = left[0]["name"] in stored and right[0]["name"] in stored
+        before = known and stored.index(left[0]["name"]) < stored.index(right[0]["name"])
+        result.append((left if before else right).pop(0))
+    return [*result, *left, *right]
+
+
+def _merged(item: Any, sent: Any, path: str) -> Any:
+    """Maps key by key; whatever else is sent replaces what is there, and null removes it."""
+    if not isinstance(sent, Mapping):
+        return sent
+    _refuse_directives(sent, path)
+    result = dict(item) if isinstance(item, Mapping) else {}
+    for key, value in sent.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = _merged(result.get(key), value, f"{path}.{key}")
+    return result
+
+
+def _refuse_directives(sent: Mapping[str, Any], path: str) -> None:
+    text = next((key for key in sent if key.startswith("$")), None)
+    if text is not None:
+        raise UsageError(f"--resize: {path}: the directive {text} is not supported", hint="write the values instead")
+
+
+def refused_patch(patch: Mapping[str, Any], refusal: Refusal) -> Refusal:
+    """422 for a quantity that does not parse: the server blames the whole patch, in the form in which Go prints it.
+
+    Source: apiserver endpoints/handlers/patch.go strategicPatchObject, which has used up lists with an order by then.
+    """
+    spec = patch["spec"]
+    ordered = {key.removeprefix(_ORDER) for key in spec if key.startswith(_ORDER)}
+    left = {key: value for key, value in spec.items() if key not in ordered and not key.startswith(_ORDER)}
+    finding = refusal.findings[0]
+    error = invalid("patch", _printed({**patch, "spec": left}), finding.text, finding.rule)
+    result = invalid_object("", "", [error])
+    return structs.replace(result, findings=(structs.replace(finding, text=str(error)),))
+
+
+def _printed(value: Any) -> str:
+    """As Go's %v has it."""
+    match value:
+        case None:
+            return "<nil>"
+        case bool():
+            return str(value).lower()
+        case Mapping():
+            return f"map[{' '.join(f'{key}:{_printed(item)}' for key, item in sorted(value.items()))}]"
+        case list():
+            return f"[{' '.join(map(_printed, value))}]"
+    return str(value)
+
+
+def _ignored(patch: Mapping[str, Any]) -> Iterator[str]:
+    yield from (key for key in patch if key not in {"spec", "apiVersion", "kind", "metadata"})
+    spec = patch["spec"]
+    for key, value in spec.items():
+        if key in _LISTS:
+            yield from (
+                f"spec.{key}[{index}].{field}"
+                for index, item in enumerate(value or ())
+                for field in item
+                if field not in _KEPT and not field.startswith("$")
+            )
+        elif key != "resources" and not key.startswith(_ORDER):
+            yield f"spec.{key}"
+
+
+def _shown(value: Any) -> str:
+    return {list: "a list", dict: "an object", str: "text", bool: "true or false", type(None): "nothing"}.get(
+        type(value), "a number"
+    )
+
+
+class Sum(Record, frozen=True):
+    """The pod's effective figure before and after; ``allocatable`` of its node, where that is known."""
+
+    side: str
+    resource: str
+    before: str = ""
+    after: str = ""
+    allocatable: str = ""
+
+
+class Resize(Record, frozen=True):
+    """The answer to a resize of one pod.
+
+    ``changes``: what differs, with a container's name, none for the pod level. ``restarts``: containers that restart.
+    ``charges``: by how much quotas grow, if it is allowed. ``ignored``: paths of the patch that a resize leaves out.
+    """
+
+    subject: ObjectRef
+    verdict: Verdict
+    remedies: tuple[Remedy, ...]
+    changes: tuple[Change, ...] = ()
+    restarts: tuple[str, ...] = ()
+    sums: tuple[Sum, ...] = ()
+    charges: tuple[QuotaCharge, ...] = ()
+    qos: str = ""
+    qos_after: str = ""
+    node: str = ""
+    ignored: tuple[str, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+    journal: Journal = ()
+
+
+def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
+    """Raises UsageError for a bad patch or what is no pod, NotFound if the pod is not in the store."""
+    old = _stored(store, subject)
+    new, ignored = patched(old, patch)
+    known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
+    outcomes = put_resize(old, new, known.policies, ask.server, node=node)
+    outcomes = tuple(_blamed(patch, outcome) for outcome in outcomes)
+    first = outcomes[0]
+    same = same_containers(old, new)
+    changed = tuple(_changes(old, first, ask.server)) if same else ()
+    named = {path: item.name for path, item in _places(old)}
+    assumed = (Assume("server", "server/assumed", text) for text in ask.assumptions)
+    missed = tuple(
+        unseen
+        for unseen in unread(store, needs_with_node(store, subject))
+        if unseen.required or (unseen.kind == "Node" and unseen.state != "unread")
+    )
+    before = decoded_draft(old, ask.server)
+    return Resize(
+        subject.ref,
+        worded(verdict_of(outcomes), missed),
+        told(
+            remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",)
+        ),
+        changed,
+        tuple(dict.fromkeys(change.container for change in changed if change.restart)),
+        tuple(_sums(before, first.draft, node)) if same and first.draft is not None else (),
+        first.charges,
+        old.status.qos_class or class_of(before),
+        class_of(first.draft) if same and first.draft is not None else "",
+        old.spec.node_name,
+        ignored,
+        (*known.assumptions, *_noted(first), *gates(new, ask.server, resized=True), *assumed),
+        missed,
+        not any(unseen.required for unseen in missed),
+        first.journal,
+    )
+
+
+def _stored(store: Store, subject: Subject) -> Pod:
+    if subject.ref.kind != "Pod":
+        raise UsageError(
+            f"--resize takes pods, not {subject.kind.qualified}", hint="new pods are made by changing the template"
+        )
+    if subject.raw is not None:
+        return decoded(subject.raw, Pod)
+    pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
+    if not isinstance(pod, Pod):
+        raise NotFound(f'pods "{subject.ref.name}" not found', code=404, reason="NotFound")
+    return pod
+
+
+def _blamed(patch: Any, outcome: Outcome) -> Outcome:
+    """A patch cannot be decoded by itself: what is no quantity in it is a fault of the patch."""
+    refusal = outcome.refusal
+    if refusal is None or refusal.code != 400:
+        return outcome
+    blamed = refused_patch(patch, refusal)
+    return structs.replace(outcome, code=blamed.code, refusal=blamed)
+
+
+def _names(pod: Pod) -> str:
+    return ", ".join(item.name for _, item in _places(pod))
+
+
+def _places(pod: Pod) -> Iterator[tuple[str, Any]]:
+    for key, group in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
+        yield from ((f"spec.{key}[{index}]", container) for index, container in enumerate(group or ()))
+
+
+def _changes(old: Pod, outcome: Outcome, server: Server) -> Iterator[Change]:
+    """Of the pod level first, then of the containers."""
+    if outcome.draft is None:
+        return
+    before, after = decoded_draft(old, server).pod, outcome.draft.pod
+    level = after or before
+    for side in reversed(SIDES):
+        for resource in RESIZABLE:
+            texts = [_text(slot.side(side) if slot is not None else {}, resource) for slot in (before, after)]
+            if level is not None and texts[0] != texts[1]:
+                yield Change(level.at(side, resource), "", resource, side, texts[0], texts[1])
+    yield from changes(old, outcome, server)
+
+
+def _text(values: Quantities, resource: str) -> str | None:
+    return str(values[resource]) if resource in values else None
+
+
+def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
+    """The figures that a node and quotas see, of which at least one is more than nothing."""
+    room = parse_list(node.status.allocatable, "status.allocatable") if node is not None else {}
+    for resource in RESIZABLE:
+        for side in reversed(SIDES):
+            was, is_ = (_text(of_pod(draft, side), resource) for draft in (before, after))
+            if was is not None or is_ is not None:
+                bound = _text(room, resource) if side == "requests" else None
+                none = "0" if side == "requests" else ""
+                yield Sum(side, resource, was or none, is_ or none, bound or "")
+
+
+def _noted(outcome: Outcome) -> Iterator[Assume]:
+    yield from (entry for entry in outcome.journal if isinstance(entry, Assume))

@@ -1,0 +1,246 @@
+"""The timeline of a namespace: what decided about its pods, the newest first.
+
+A line of a timeline, and the timeline of a namespace.
+
+When objects that decide about pods were created and edited, by whom: from creation times and managedFields.
+
+The server keeps for each manager when it last changed a field that it owns, not each edit: of several edits by one
+manager the last is known. Source: apimachinery managedfields, buildManagerInfo; ManagedFieldsEntry.time.
+
+What the cluster says went wrong, each kind of trouble once: events, conditions, ends of containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import Fact, Unseen, gist, unread
+from kubectl_kres.reports.common.parts import Record, Severity
+from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.system import Happening, System, systems
+from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck
+from kubectl_kres.store.store import Need, Store
+
+#: The reasons that are ours; all others are the cluster's own words, as FailedCreate.
+CREATED, CHANGED, NEW_TEMPLATE = "Created", "Changed", "NewTemplate"
+
+
+class TimelineEntry(Record, frozen=True):
+    """Something that happened. ``time``: RFC 3339; of what repeats, the last time. ``count``: how often.
+
+    ``reason``: Created, Changed, NewTemplate, or the cluster's own word. ``text``: the server's or the controller's
+    words; empty where the object was edited. ``fields``: what the edit wrote; empty: the server does not say.
+    ``manager`` and ``operation`` (Apply or Update): who edited; empty: not known.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"time", "count"})
+    ORDERED: ClassVar[bool] = False
+
+    time: str
+    reason: str
+    object: ObjectRef
+    text: str = ""
+    severity: Severity = ""
+    count: int = 1
+    fields: tuple[str, ...] = ()
+    manager: str = ""
+    operation: str = ""
+
+
+class Timeline(Record, frozen=True):
+    """``namespace`` empty: all of them. ``entries``: the newest first. ``unseen``: what could not be read."""
+
+    namespace: str
+    entries: tuple[TimelineEntry, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+#: What stands for an item of a list, and for the object itself, in a tree of fields.
+_KEY, _VALUE, _SELF = "k:", "v:", "."
+_SPEC = "f:spec"
+#: Parts of a specification whose fields are names of resources.
+_AMOUNTS = (".hard", ".claim", ".defaults")
+
+
+def edits(ref: ObjectRef, metadata: ManagedMetadata) -> Iterator[TimelineEntry]:
+    """The creation of an object that decides, and the last edit of each manager."""
+    created = metadata.creation_timestamp or ""
+    writers = [(entry, fields) for entry in metadata.managed_fields or () if (fields := written(entry))]
+    first = next((entry for entry, _ in writers if entry.time == created), None)
+    if created:
+        manager, operation = (first.manager, first.operation) if first is not None else ("", "")
+        yield TimelineEntry(created, CREATED, ref, manager=manager, operation=operation)
+    for entry, fields in writers:
+        if entry.time and entry.time != created:
+            yield TimelineEntry(
+                entry.time, CHANGED, ref, fields=fields, manager=entry.manager, operation=entry.operation
+            )
+
+
+def written(entry: ManagedFields) -> tuple[str, ...]:
+    """The fields of the specification that a manager owns, as ``spec.hard[requests.cpu]``; none of a status."""
+    if entry.subresource == "status" or not isinstance(entry.fields_v1, Mapping):
+        return ()
+    tree = entry.fields_v1
+    return tuple(_leaves(tree[_SPEC], "spec")) if _SPEC in tree else ()
+
+
+def _leaves(tree: Any, path: str) -> Iterator[str]:
+    steps = [step for step in tree if step != _SELF] if isinstance(tree, Mapping) else []
+    if not steps:
+        yield path
+    for step in steps:
+        name = step.removeprefix("f:")
+        if step.startswith((_KEY, _VALUE)):
+            yield path
+            return
+        bracketed = path.endswith(_AMOUNTS) or not name.isidentifier()
+        yield from _leaves(tree[step], f"{path}[{name}]" if bracketed else f"{path}.{name}")
+
+
+def rollouts(replica_sets: Iterable[Workload]) -> Iterator[TimelineEntry]:
+    """When a Deployment got a template that it had not had: a ReplicaSet was made for it."""
+    for replica_set in replica_sets:
+        kind, name = controller(replica_set)
+        meta = replica_set.metadata
+        if kind == "Deployment" and meta.creation_timestamp:
+            text = f"ReplicaSet {meta.name}"
+            yield TimelineEntry(meta.creation_timestamp, NEW_TEMPLATE, ObjectRef(kind, name, meta.namespace), text)
+
+
+#: Kinds whose conditions say why pods are missing.
+TROUBLED = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController")
+#: Reasons that may pass by themselves.
+_WAITING = frozenset({"FailedScheduling", "Unschedulable", "ResizeDeferred", "Deferred"})
+_AVAILABLE = "status.conditions[Available]"
+#: Kinds that others make for themselves: who made them is named instead.
+_PARTS = frozenset({"ReplicaSet", "Job"})
+
+
+class PodNews:
+    """What pods say of themselves, and what made them; pods are looked at one by one, since there may be many."""
+
+    def __init__(self) -> None:
+        self.happenings: list[Happening] = []
+        self._owners: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def add(self, pod: Pod) -> None:
+        """One more pod, which is not kept."""
+        self._owners[pod.metadata.namespace, pod.metadata.name] = controller(pod)
+        self.happenings.extend(Happening(fact, _severity(fact)) for fact in of_pod(pod))
+
+    def workload(self, store: Store, ref: ObjectRef) -> ObjectRef:
+        """Of a pod what made it; all else is itself."""
+        kind, name = self._owners.get((ref.namespace, ref.name), ("", "")) if ref.kind == "Pod" else ("", "")
+        return _maker(store, ObjectRef(kind, name, ref.namespace)) if name else ref
+
+
+def troubles(store: Store, namespace: str, happenings: Iterable[Happening], news: PodNews) -> Iterator[TimelineEntry]:
+    """Those of the store, of ``happenings`` and of pods; what says the same of pods of one workload is counted."""
+    merged: dict[tuple[ObjectRef, str, str], TimelineEntry] = {}
+    events = (Happening(fact, _severity(fact)) for fact in event_facts(store, namespace))
+    conditions = (Happening(fact, _severity(fact)) for fact in _conditions(store, namespace))
+    # What a condition repeats of an event is no further time.
+    counted = ((happening, True) for happening in chain(events, news.happenings, happenings))
+    for (fact, severity), counts in chain(counted, ((happening, False) for happening in conditions)):
+        if not fact.time:
+            continue
+        ref = _maker(store, fact.source.ref)
+        key = (news.workload(store, ref), fact.reason, gist(fact.text))
+        entry = TimelineEntry(fact.time, fact.reason, ref, fact.text, severity, fact.count)
+        have = merged.get(key)
+        if have is None:
+            merged[key] = entry
+        elif counts:
+            latest = max(have, entry, key=lambda entry: entry.time)
+            merged[key] = replace(latest, count=have.count + entry.count)
+    yield from merged.values()
+
+
+def _conditions(store: Store, namespace: str) -> Iterator[Fact]:
+    for kind in TROUBLED:
+        for workload in store.all(kind, namespace or None):
+            # That pods are not ready says nothing of why.
+            yield from (fact for fact in stuck(kind, workload) if fact.source.field != _AVAILABLE)
+
+
+def _severity(fact: Fact) -> Severity:
+    return "warn" if fact.reason in _WAITING else "bad"
+
+
+def _maker(store: Store, ref: ObjectRef) -> ObjectRef:
+    """What a Deployment or a CronJob makes for itself goes by its maker's name."""
+    item = store.get(ref.kind, ref.name, ref.namespace) if ref.kind in _PARTS else None
+    kind, name = controller(item) if isinstance(item, Workload) else ("", "")
+    return ObjectRef(kind, name, ref.namespace) if name else ref
+
+
+#: Kinds whose edits decide about pods, beside those that systems name.
+_POLICIES = ("ResourceQuota", "LimitRange")
+
+
+def added_kinds() -> tuple[str, ...]:
+    """The kinds of systems that are looked at."""
+    return tuple(dict.fromkeys(kind for system in systems() for kind in (*system.policies, *system.telling)))
+
+
+def timeline_needs(namespace: str) -> tuple[Need, ...]:
+    """The reads of a timeline but for pods; a cluster may have none of what is not required."""
+    own = tuple(Need(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
+    added = tuple(Need(kind, namespace if BY_KIND[kind].namespaced else "", required=False) for kind in added_kinds())
+    return (*own, Need("Event", namespace, field_selector="type=Warning", required=False), *added)
+
+
+def timeline(store: Store, namespace: str, news: PodNews | None, after: str = "") -> Timeline:
+    """``news``: of the pods of the namespace; None: they could not be read. ``after``: RFC 3339, what is older is left
+    out; empty: nothing is.
+    """
+    happenings = _of_systems(store, namespace)
+    entries = [*_edits(store, namespace), *troubles(store, namespace, happenings, news or PodNews())]
+    entries.sort(key=_newest_last, reverse=True)
+    # What may not be read is somebody's choice; what could not be read has to be asked again.
+    unseen = tuple(
+        replace(unseen, required=unseen.required or unseen.state != "denied")
+        for unseen in unread(store, timeline_needs(namespace))
+    )
+    whole = news is not None and not any(unseen.required for unseen in unseen)
+    return Timeline(namespace, tuple(entry for entry in entries if entry.time >= after), unseen, whole)
+
+
+def _newest_last(entry: TimelineEntry) -> tuple[str, str, str, str]:
+    # Fractions of a second are left out: only some times have them.
+    return entry.time[:19], entry.object.full, entry.reason, entry.text
+
+
+def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
+    own = ((kind, item) for kind in _POLICIES for item in store.all(kind, namespace or None))
+    added = ((kind, item) for system in systems() for kind, item in _objects(store, system, system.policies, namespace))
+    for kind, item in (*own, *added):
+        if isinstance(item.metadata, ManagedMetadata):
+            yield from edits(ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata)
+    yield from rollouts(store.all("ReplicaSet", namespace or None))
+
+
+def _of_systems(store: Store, namespace: str) -> Iterator[Happening]:
+    for system in systems():
+        for _, item in _objects(store, system, system.telling, namespace):
+            yield from system.happened(item)
+
+
+def _objects(store: Store, system: System, kinds: Iterable[str], namespace: str) -> Iterator[tuple[str, Any]]:
+    """Those that stand in the namespace or decide about its pods; empty: all."""
+    for kind in kinds:
+        if BY_KIND[kind].namespaced:
+            yield from ((kind, item) for item in store.all(kind, namespace or None))
+        else:
+            everywhere = store.all(kind)
+            yield from ((kind, item) for item in everywhere if not namespace or system.concerns(item, namespace))

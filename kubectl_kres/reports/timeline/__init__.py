@@ -1,1 +1,0 @@
-"""What has decided about pods, and when: edits of policies, new templates, refusals, claims, kills."""

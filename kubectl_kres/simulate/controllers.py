@@ -1,0 +1,321 @@
+"""The Deployment controller: how many pods each ReplicaSet is to have.
+
+It never looks at a quota: a pod that was refused is an unavailable one.
+
+Source: pkg/controller/deployment/{sync,rolling,recreate}.go, util/deployment_util.go.
+
+How one set of like pods grows and shrinks: what ReplicaSet and Job controllers share.
+
+Source: pkg/controller/replicaset/replica_set.go manageReplicas, controller_utils.go ActivePodsWithRanks.
+
+The StatefulSet controller: which ordinals it makes, and which it takes down.
+
+Source: pkg/controller/statefulset/stateful_set_control.go updateStatefulSet, stateful_pod_control.go CreateStatefulPod.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from kubectl_kres.simulate.state import DeploymentState, Pods, Replica, ReplicaSetState, StatefulSetState, count, ready
+
+Sets = tuple[ReplicaSetState, ...]
+
+
+def fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, int]:
+    """Surge and unavailability as numbers: surge is rounded up, unavailability down, and both are never zero.
+
+    Source: deployment_util.go ResolveFenceposts, MaxUnavailable.
+    """
+    more, fewer = _resolved(surge, replicas, up=True), _resolved(unavailable, replicas, up=False)
+    if more == 0 and fewer == 0:
+        fewer = 1
+    return more, min(fewer, replicas)
+
+
+def _resolved(value: object, total: int, *, up: bool) -> int:
+    if value is None:
+        value = "25%"
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
+        share = int(value[:-1]) * total
+        return -(-share // 100) if up else share // 100
+    return int(value) if isinstance(value, int | str) and str(value).isdigit() else 0
+
+
+def synced(state: DeploymentState, *, may_create: Callable[[], bool]) -> DeploymentState | None:
+    """The Deployment after the controller's next move; None if it has nothing to do.
+
+    ``may_create``: whether the quota lets one more ReplicaSet in; it is asked only if one is needed.
+    """
+    active = [item for item in state.sets if item.wanted > 0]
+    if state.paused or any(item.desired != state.replicas for item in active):
+        sets = _scaled(state)
+        return state._replace(sets=sets) if sets != state.sets else None
+    moved = _recreate(state, may_create) if state.recreate else _rolling(state, may_create)
+    return moved if moved is not None and moved.sets != state.sets else None
+
+
+def _annotated(state: DeploymentState, item: ReplicaSetState, wanted: int) -> ReplicaSetState:
+    """A set that was scaled carries what the Deployment wants now."""
+    return item._replace(wanted=wanted, desired=state.replicas, most=state.replicas + state.surge)
+
+
+def _replaced(sets: Sets, old: ReplicaSetState, new: ReplicaSetState) -> Sets:
+    return tuple(new if item is old else item for item in sets)
+
+
+def _scaled(state: DeploymentState) -> Sets:
+    """Source: sync.go scale."""
+    active = [item for item in state.sets if item.wanted > 0]
+    newest = state.newest
+    only = active[0] if len(active) == 1 else None
+    if not active:
+        only = newest if newest is not None else (state.sets[-1] if state.sets else None)
+    if only is None and not active:
+        return state.sets
+    if only is not None:
+        if only.wanted == state.replicas and (not active or only.desired == state.replicas):
+            return state.sets
+        return _replaced(state.sets, only, _annotated(state, only, state.replicas))
+    if newest is not None and newest.desired == newest.wanted == ready(newest.pods) == state.replicas:
+        return tuple(item if item is newest else _annotated(state, item, 0) for item in state.sets)
+    return state.sets if state.recreate else _proportional(state, active)
+
+
+def _proportional(state: DeploymentState, active: Sequence[ReplicaSetState]) -> Sets:
+    """The pods that are added or taken away are shared among the sets by their size."""
+    allowed = state.replicas + state.surge if state.replicas else 0
+    to_add = allowed - sum(item.wanted for item in active)
+    age = {id(item): index for index, item in enumerate(state.sets)}
+    newer_first = -1 if to_add > 0 else 1
+    ordered = sorted(active, key=lambda item: (-item.wanted, newer_first * age[id(item)]))
+    sizes: list[int] = []
+    added = 0
+    for item in ordered:
+        share = _share(state, item, to_add, added)
+        sizes.append(item.wanted + share)
+        added += share
+    if to_add:
+        sizes[0] = max(0, sizes[0] + to_add - added)
+    sets = state.sets
+    for item, size in zip(ordered, sizes, strict=True):
+        sets = _replaced(sets, item, _annotated(state, item, size))
+    return sets
+
+
+def _share(state: DeploymentState, item: ReplicaSetState, to_add: int, added: int) -> int:
+    """Source: deployment_util.go GetReplicaSetProportion, getReplicaSetFraction."""
+    if to_add in {0, added}:
+        return 0
+    if state.replicas == 0:
+        fraction = -item.wanted
+    else:
+        size = item.wanted * (state.replicas + state.surge) / (item.most or state.replicas + state.surge)
+        fraction = math.floor(size + 0.5) - item.wanted
+    allowed = to_add - added
+    return min(fraction, allowed) if to_add > 0 else max(fraction, allowed)
+
+
+def _total(sets: Iterable[ReplicaSetState]) -> int:
+    return sum(item.wanted for item in sets)
+
+
+def _wanted_of_new(state: DeploymentState, have: int, total: int) -> int:
+    """Source: deployment_util.go NewRSNewReplicas."""
+    if state.recreate:
+        return state.replicas
+    room = state.replicas + state.surge - total
+    return have if room <= 0 else have + min(room, state.replicas - have)
+
+
+def _with_new(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
+    """The Deployment with a ReplicaSet for its template; None if the quota refuses it."""
+    if not may_create():
+        return None
+    new = _annotated(state, ReplicaSetState(state.template, 0), _wanted_of_new(state, 0, _total(state.sets)))
+    return state._replace(sets=(*state.sets, new))
+
+
+def _rolling(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
+    new = state.newest
+    if new is None:
+        return _with_new(state, may_create)
+    total = _total(state.sets)
+    if new.wanted != state.replicas:
+        wanted = state.replicas if new.wanted > state.replicas else _wanted_of_new(state, new.wanted, total)
+        if wanted != new.wanted:
+            return state._replace(sets=_replaced(state.sets, new, _annotated(state, new, wanted)))
+    old = [item for item in state.sets if item is not new]
+    if not _total(old):
+        return None
+    least = state.replicas - state.unavailable
+    most_down = total - least - (new.wanted - ready(new.pods))
+    if most_down <= 0:
+        return None
+    return state._replace(sets=_scaled_down(state, new, old, most_down, least))
+
+
+def _scaled_down(
+    state: DeploymentState, new: ReplicaSetState, old: Sequence[ReplicaSetState], most_down: int, least: int
+) -> Sets:
+    """First what old sets want and do not have, then pods that are available. Source: rolling.go."""
+    after = {id(item): item for item in old}
+    down = 0
+    for item in old:
+        lacking = item.wanted - ready(item.pods)
+        if down >= most_down or item.wanted == 0 or lacking <= 0:
+            continue
+        fewer = min(most_down - down, lacking)
+        after[id(item)] = _annotated(state, item, item.wanted - fewer)
+        down += fewer
+    spare = ready(new.pods) + sum(ready(item.pods) for item in old) - least
+    for item in old:
+        wanted = after[id(item)].wanted
+        if spare <= 0 or wanted == 0:
+            continue
+        fewer = min(wanted, spare)
+        after[id(item)] = _annotated(state, item, wanted - fewer)
+        spare -= fewer
+    return tuple(after.get(id(item), item) for item in state.sets)
+
+
+def _recreate(state: DeploymentState, may_create: Callable[[], bool]) -> DeploymentState | None:
+    new = state.newest
+    if any(item.wanted for item in state.sets if item is not new):
+        sets = tuple(item if item is new or not item.wanted else _annotated(state, item, 0) for item in state.sets)
+        return state._replace(sets=sets)
+    if any(count(item.pods) for item in state.sets if item is not new):
+        return None
+    if new is None:
+        return _with_new(state, may_create)
+    if new.wanted == state.replicas:
+        return None
+    return state._replace(sets=_replaced(state.sets, new, _annotated(state, new, state.replicas)))
+
+
+def fewer(pods: Pods, wanted: int) -> tuple[Pods, ...]:
+    """Every way to be left with ``wanted`` pods: pods that are not ready go first, among equals any can go."""
+    surplus = count(pods) - wanted
+    if surplus <= 0:
+        return (pods,)
+    waiting = tuple(item for item in pods if not item[1])
+    running = tuple(item for item in pods if item[1])
+    unready = count(waiting)
+    if surplus <= unready:
+        return tuple(tuple(sorted((*left, *running))) for left in _left(waiting, unready - surplus))
+    return tuple(_left(running, count(running) - (surplus - unready)))
+
+
+def _left(pods: Pods, number: int) -> Iterator[Pods]:
+    """Every choice of ``number`` among the pods."""
+    if not pods:
+        yield ()
+        return
+    (shape, is_ready, have), rest = pods[0], pods[1:]
+    others = count(rest)
+    for kept in range(max(0, number - others), min(have, number) + 1):
+        head = ((shape, is_ready, kept),) if kept else ()
+        for tail in _left(rest, number - kept):
+            yield (*head, *tail)
+
+
+def missing(state: StatefulSetState) -> tuple[int, ...]:
+    """The ordinals that the controller tries to make now.
+
+    In order: the first that is not there, once all before it are ready. In parallel: those of one batch; batches of 1,
+    2, 4, ... ordinals follow each other, and one that was refused ends the round.
+    """
+    pods = {replica.ordinal: replica for replica in state.pods}
+    if not state.parallel:
+        for ordinal in state.ordinals:
+            if ordinal not in pods:
+                return (ordinal,)
+            if not pods[ordinal].ready:
+                return ()
+        return ()
+    for batch in _batches(state.ordinals):
+        absent = tuple(ordinal for ordinal in batch if ordinal not in pods)
+        if absent:
+            return absent
+    return ()
+
+
+def _batches(ordinals: range) -> Iterator[range]:
+    """Source: slowStartBatch."""
+    done, size = 0, 1
+    while done < len(ordinals):
+        yield ordinals[done : done + size]
+        done += size
+        size *= 2
+
+
+def template_of(state: StatefulSetState, ordinal: int) -> int:
+    """The template of a new pod. Source: newVersionedStatefulSetPod."""
+    if not state.on_delete and ordinal < state.start + state.partition:
+        return state.current
+    return state.template
+
+
+def taken_down(state: StatefulSetState) -> StatefulSetState | None:
+    """The set after pods were deleted: those beyond its ordinals, then those that an update replaces. None: none is.
+
+    Nothing is deleted while an ordinal is missing.
+    """
+    ordinals = state.ordinals
+    present = {replica.ordinal: replica for replica in state.pods}
+    if any(ordinal not in present for ordinal in ordinals):
+        return None
+    ready = all(present[ordinal].ready for ordinal in ordinals)
+    if not ready and not state.parallel:
+        return None
+    beyond = [replica for replica in state.pods if replica.ordinal not in ordinals]
+    if beyond:
+        gone = set(beyond) if state.parallel else {max(beyond)}
+        return state._replace(pods=tuple(replica for replica in state.pods if replica not in gone))
+    if state.on_delete:
+        return None
+    return _updated(state, present)
+
+
+def _updated(state: StatefulSetState, present: dict[int, Replica]) -> StatefulSetState | None:
+    gone = _one_replaced(state, present) if state.unavailable is None else _several_replaced(state, present)
+    if gone:
+        return state._replace(pods=tuple(replica for replica in state.pods if replica.ordinal not in gone))
+    finished = all(present[ordinal].template == state.template and present[ordinal].ready for ordinal in state.ordinals)
+    if finished and state.current != state.template:
+        return state._replace(current=state.template)
+    return None
+
+
+def _one_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
+    """The highest old ordinal, unless one above it is not ready. Source: updateStatefulSet without the gate."""
+    for ordinal in reversed(state.ordinals):
+        if ordinal < state.start + state.partition:
+            break
+        if present[ordinal].template != state.template:
+            return {ordinal}
+        if not present[ordinal].ready:
+            break
+    return set()
+
+
+def _several_replaced(state: StatefulSetState, present: dict[int, Replica]) -> set[int]:
+    """As many as may be away; in parallel also each old one that is not ready, as nothing is lost with it.
+
+    Source: updateStatefulSetAfterInvariantEstablished.
+    """
+    waiting = [ordinal for ordinal in state.ordinals if not present[ordinal].ready]
+    old = [
+        ordinal
+        for ordinal in reversed(state.ordinals)
+        if ordinal >= state.start + state.partition and present[ordinal].template != state.template
+    ]
+    room = max(0, (state.unavailable or 1) - len(waiting))
+    gone = set(old) & set(waiting) if state.parallel else set()
+    return gone | set([ordinal for ordinal in old if present[ordinal].ready or not state.parallel][:room])
+
+
+def with_replica(state: StatefulSetState, replica: Replica) -> StatefulSetState:
+    """The set and a new pod."""
+    return state._replace(pods=tuple(sorted((*state.pods, replica))))

@@ -1,0 +1,445 @@
+"""Whether the next rollout of a workload still completes: its pods are replaced, the template as it is.
+
+What becomes of the next pod of a workload: one that takes the place of a pod that is deleted.
+
+How far the autoscalers of a namespace get under its quotas as they are in a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from kubectl_kres.model.objects import decoded
+from kubectl_kres.model.workload import HorizontalPodAutoscaler
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.simulate.controllers import template_of
+from kubectl_kres.simulate.moves import Kubelet, State
+from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
+from kubectl_kres.simulate.simulation import NamespaceSimulation
+from kubectl_kres.simulate.state import (
+    Cost,
+    DeploymentState,
+    JobState,
+    Key,
+    StatefulSetState,
+    Workloads,
+    WorkloadState,
+    count,
+    pods_of,
+    shapes_of,
+    template_raw,
+    updated_of,
+    wanted_of,
+)
+
+#: States that are looked at for rollouts that are under way together, and for all that are asked about in one rest, of
+#: as many as are restarted together so many times more; below the least they are not worth the time.
+_MOST, _MOST_TOGETHER, _LEAST = 2_000, 7_000, 50
+#: Rests of a namespace in which rollouts are asked about, all of them.
+_MOST_RESTS = 4
+_RESTARTED = "kubectl.kubernetes.io/restartedAt"
+
+
+class StalledRollout(Struct, frozen=True):
+    """A rollout that does not complete: at rest there are ``updated`` new pods of ``of``, with luck in a race ``most``.
+
+    ``beside``: the workloads whose rollouts are under way at the same time. ``tell``: finds the server's words to the
+    next pod.
+    """
+
+    key: Key
+    updated: int
+    most: int
+    of: int
+    beside: tuple[Key, ...] = ()
+    tell: Callable[[], tuple[str, ...]] = tuple
+
+
+def stalled_rollouts(
+    namespace: NamespaceSimulation, states: Iterable[State], at_once: int, asked: Container[Key] | None = None
+) -> dict[Key, StalledRollout]:
+    """The workloads that have all their pods and in one of the states would not get through a restart of them.
+
+    ``at_once``: so many are restarted together: each beside those others that ask for most of what is short. ``asked``:
+    only these are restarted themselves; None: all.
+    """
+    result: dict[Key, StalledRollout] = {}
+    for state in outermost(states) if at_once else ():
+        if any(limit is not None for limit in state.limits):
+            left = {key for key, _ in state.workloads if key not in result and (asked is None or key in asked)}
+            result |= {item.key: item for item in _Restarts(namespace, state, at_once).stalled(left)}
+    return result
+
+
+def outermost(states: Iterable[State]) -> tuple[State, ...]:
+    """Of many rests of a namespace those that rollouts are asked in: with the most and the least in use."""
+    every = tuple(states)
+    if len(every) <= _MOST_RESTS:
+        return every
+    return min(every, key=lambda state: state.used), max(every, key=lambda state: state.used)
+
+
+def circumstances(namespace: NamespaceSimulation, state: State, keys: Iterable[Key]) -> Iterator[tuple[Key, Hashable]]:
+    """For each workload all that decides how far a restart of it alone comes."""
+    restarts, tables, world = _Restarts(namespace, state, 1), namespace.tables, namespace.tables.worlds[state.world]
+
+    def costs(workload: WorkloadState) -> tuple[Hashable, ...]:
+        new = (tables.shapes[number] for number in tables.options(workload.template, world))
+        return tuple((shape.cost, shape.unstated) for shape in new)
+
+    busy = [workload for _, workload in restarts.busy]
+    short = {number for workload in busy for number, _ in restarts.growth(workload)}
+    others = tuple((workload, costs(workload)) for workload in busy)
+    for key in keys:
+        place = state.workloads.place(key)
+        if place is None:
+            continue
+        workload = state.workloads[place][1]
+        measures = {number for number, _ in restarts.growth(workload)}
+        room = tuple((number, state.used[number], state.limits[number]) for number in sorted(measures | short))
+        yield key, (workload, costs(workload), room, () if measures.isdisjoint(short) else others)
+
+
+class _Restart(Struct, frozen=True):
+    """A workload that can be restarted. ``growth``: the most that it asks for on the way, beyond what it has, of each
+    measure that a quota bounds.
+    """
+
+    key: Key
+    workload: DeploymentState | StatefulSetState
+    growth: Mapping[int, int]
+
+
+class _Restarts:
+    def __init__(self, namespace: NamespaceSimulation, state: State, at_once: int) -> None:
+        self.namespace, self.tables, self.state, self.at_once = namespace, namespace.tables, state, at_once
+        self._ends: dict[frozenset[Key], tuple[State, ...]] = {}
+        #: Workloads without all their pods: they take what an old pod leaves.
+        self.busy = [state.workloads[place] for place in namespace.controllers(Kubelet()).active(state)]
+        #: Whether one of them may give pods up.
+        self.frees = any(len([item for item in getattr(workload, "sets", ()) if item.pods]) > 1
+                         or isinstance(workload, StatefulSetState | JobState) for _, workload in self.busy)  # fmt: skip
+        #: What those still ask for, by measure.
+        self.waiting: dict[int, int] = {}
+        for _, workload in self.busy:
+            for measure, amount in self.growth(workload):
+                self.waiting[measure] = self.waiting.get(measure, 0) + amount
+
+    def stalled(self, asked: Container[Key]) -> Iterator[StalledRollout]:
+        items = ((key, item) for key, item in self.state.workloads if self.at_once > 1 or key in asked)
+        restarts = [restart for key, workload in items for restart in self._restarts(key, workload)]
+        for restart in restarts:
+            if restart.key not in asked:
+                continue
+            for beside in dict.fromkeys(self._groups(restart, restarts)):
+                result = self._outcome(restart, beside, self.at_once * _MOST_TOGETHER // len(restarts))
+                if result is not None:
+                    yield result
+                    break
+
+    def _restarts(self, key: Key, workload: WorkloadState) -> Iterator[_Restart]:
+        """The workload, if it has all its pods and can replace them; alone only where it may not complete."""
+        if isinstance(workload, DeploymentState):
+            left_out = workload.paused or any(count(item.pods) != item.wanted for item in workload.sets)
+        elif isinstance(workload, StatefulSetState):
+            left_out = workload.on_delete or workload.partition >= workload.replicas
+        else:
+            return
+        if left_out or not workload.replicas or pods_of(workload) < workload.replicas:
+            return
+        new = self._new(workload)
+        if new and not (self.at_once == 1 and self._exchanges(workload, new)):
+            yield _Restart(key, workload, dict(self.growth(workload)))
+
+    def _new(self, workload: WorkloadState) -> list[Shape]:
+        """How its new pods are stored; none if they are refused whatever room there is."""
+        world, limits = self.tables.worlds[self.state.world], self.state.limits
+        if self.tables.refusals(workload.template, world):
+            return []
+        result = [self.tables.shapes[number] for number in self.tables.options(workload.template, world)]
+        return result if all(limits[number] is None for shape in result for number in shape.unstated) else []
+
+    def _exchanges(self, workload: DeploymentState | StatefulSetState, new: Sequence[Shape]) -> bool:
+        """Whether each old pod makes room for a new one, so that a rollout alone completes."""
+        used, limits = self.state.used, self.state.limits
+        old = {number: self.tables.shapes[number] for number, _ in shapes_of(workload)}.values()
+        if len(old) > 1 or [shape.cost for shape in old] != [shape.cost for shape in new]:
+            costs = [dict(shape.cost) for shape in old]
+            for shape in new:
+                for number, amount in shape.cost:
+                    if limits[number] is not None and amount > min(cost.get(number, 0) for cost in costs):
+                        return False
+        for number in {number for shape in new for number, _ in shape.cost}:
+            limit = limits[number]
+            if limit is not None and (used[number] > limit or number in self.waiting):
+                return False
+        if isinstance(workload, StatefulSetState):
+            return True
+        # An old pod goes first, or a new one comes first.
+        moves = bool(workload.recreate or workload.unavailable) or all(
+            map(self.state.fits, (item.cost for item in new))
+        )
+        return moves and self.state.fits(self.tables.set_cost())
+
+    def growth(self, workload: WorkloadState) -> Iterator[tuple[int, int]]:
+        """The most that it asks for on the way, beyond what its pods use now, of each measure that a quota bounds."""
+        world = self.tables.worlds[self.state.world]
+        templates = {workload.template, *(item.template for item in getattr(workload, "sets", ()))}
+        new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
+        own = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
+        costs = [*(cost for cost, _ in own), *(dict(shape.cost) for shape in new)]
+        most = wanted_of(workload) + getattr(workload, "surge", 0)
+        for measure in dict.fromkeys(measure for cost in costs for measure in cost):
+            if self.state.limits[measure] is not None:
+                used = sum(cost.get(measure, 0) * many for cost, many in own)
+                yield measure, max(0, most * max(cost.get(measure, 0) for cost in costs) - used)
+        if isinstance(workload, DeploymentState):
+            yield from self.tables.set_cost()
+
+    def _groups(self, restart: _Restart, restarts: Sequence[_Restart]) -> Iterator[tuple[Key, ...]]:
+        """Who else is restarted, once for each measure that is short; nothing where it completes in any case."""
+        if any(self._lacks(measure, growth) for measure, growth in restart.growth.items()):
+            yield ()
+        for measure in restart.growth if self.at_once > 1 else ():
+            others = [other for other in restarts if other is not restart and measure in other.growth]
+            others.sort(key=lambda other: (-other.growth[measure], other.key))
+            beside = others[: self.at_once - 1]
+            if self._lacks(measure, sum(item.growth[measure] for item in (restart, *beside))):
+                yield tuple(sorted(item.key for item in beside))
+
+    def _lacks(self, measure: int, growth: int) -> bool:
+        limit = self.state.limits[measure]
+        return limit is not None and self.state.used[measure] + growth + self.waiting.get(measure, 0) > limit
+
+    def _outcome(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> StalledRollout | None:
+        """The worst of all ends, if the rollout does not complete in it."""
+        of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
+        if not beside and self._starts_never(restart.workload):
+            return StalledRollout(restart.key, 0, 0, of, (), partial(self._told, restart, beside, 0))
+        counts = self._counts(restart, beside, most)
+        if min(counts) >= of:
+            return None
+        tell = partial(self._told, restart, beside, most)
+        return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tell)
+
+    def _starts_never(self, workload: DeploymentState | StatefulSetState) -> bool:
+        """Whether not even the first new pod comes: it has no room, and nobody gives a pod up for it."""
+        if self.frees or not isinstance(workload, DeploymentState) or workload.recreate or workload.unavailable:
+            return False
+        return not any(self.state.admits(shape) for shape in self._new(workload))
+
+    def _counts(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
+        """How many pods are updated, in each end."""
+        ends = self._played({restart.key, *beside}, most)
+        place = ends[0].workloads.place(restart.key) or 0
+        return [updated_of(end.workloads[place][1]) for end in ends]
+
+    def _told(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
+        """The server's words to the next pod in the worst end."""
+        counts = self._counts(restart, beside, most)
+        end = self._played({restart.key, *beside}, most)[counts.index(min(counts))]
+        worst = self.namespace.reader.workload(end, end.workloads.place(restart.key) or 0)
+        return tuple(dict.fromkeys(text for refused in worst.refused for text in refused.messages))
+
+    def _played(self, keys: set[Key], most: int) -> tuple[State, ...]:
+        """The rests that the workloads come to, and those that wait for room: all others have what they want.
+
+        Two orders are followed; if they end alike, all do. ``most``: states that are looked at otherwise.
+        """
+        together = frozenset(keys)
+        if together not in self._ends:
+            restarted = [self.state.workloads[self.state.workloads.place(key) or 0] for key in sorted(together)]
+            waiting = [item for item in self.busy if item[0] not in together]
+            items = [(key, item._replace(template=self._restarted(key, item.template))) for key, item in restarted]
+            state = self.state._replace(workloads=Workloads.of([*items, *waiting]))
+            orders = self._rest(state), self._rest(state, others_first=True)
+            if orders[0].workloads == orders[1].workloads or most < _LEAST:
+                self._ends[together] = orders
+            else:
+                ends = self.namespace.after([state], [], Kubelet(), between=False, most=min(most, _MOST), drawn=False)
+                self._ends[together] = ends.states if ends.complete else (*orders, *ends.states)
+        return self._ends[together]
+
+    def _rest(self, state: State, *, others_first: bool = False) -> State:
+        """The rest where workloads that come first in the state go first, or those that come last."""
+        controllers, order = self.namespace.controllers(Kubelet()), range(len(state.workloads))
+        if others_first:
+            order = order[::-1]
+        #: What had nothing to do, or no room for it, since room was made last.
+        still: set[int] = set()
+        #: Only what was moved last can have too many pods.
+        moved: Iterable[int] = order
+        while True:
+            after = None
+            for place in moved:
+                after = next(controllers.fewer(state, place), None)
+                if after is not None:
+                    break
+            for place in order if after is None else ():
+                if place not in still:
+                    after = next(controllers.moves(state, place, alone=True), None)
+                    if after is not None:
+                        moved = (place,)
+                        break
+                    still.add(place)
+            if after is None:
+                return state
+            if any(now < before for now, before in zip(after.used, state.used, strict=True)):
+                still.clear()
+            state = after
+
+    def _restarted(self, key: Key, template: int) -> int:
+        """The number of the template that kubectl rollout restart makes of it."""
+        present = self.tables.templates[template]
+        metadata: Mapping[str, Any] = present.raw.get("metadata") or {}
+        notes = {**(metadata.get("annotations") or {}), _RESTARTED: "now"}
+        raw = {**present.raw, "metadata": {**metadata, "annotations": notes}}
+        return self.tables.template(key, raw, whole=present.whole)
+
+
+class Next(Struct, frozen=True):
+    """The next pod of a workload. ``messages``: the server's words if it is refused. ``stored``: as it would be stored,
+    once for each order of LimitRanges that matters. ``pods``: how many pods of the workload there are.
+    """
+
+    key: Key
+    pods: int
+    wanted: int
+    messages: tuple[str, ...] = ()
+    stored: tuple[Mapping[str, Any], ...] = ()
+
+
+def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key] = ()) -> Iterator[Next]:
+    """The next pod of everything that makes pods and has some, or wants some; not of what is ``known``."""
+    tables = namespace.tables
+    world = tables.worlds[state.world]
+    for key, workload in state.workloads:
+        if key in known:
+            continue
+        number, wanted = pods_of(workload), wanted_of(workload)
+        if (number or wanted) and not getattr(workload, "ended", ""):
+            # Of those that can be next that which is refused.
+            every = [_next(namespace, state, key, pod, number, wanted) for pod in _replacements(workload)]
+            yield next((item for item in every if item.messages), every[-1])
+    controlled = {key for key, _ in state.workloads}
+    for key in sorted(key for key in world.objects if key not in controlled and key not in known and key[0] != "Pod"):
+        if template_raw(world.objects[key]):
+            other = namespace.others.get(key, ())
+            pod = _Replacement(
+                other[0] if other else None, tables.template_of(world.objects[key], whole=key in world.whole)
+            )
+            yield _next(namespace, state, key, pod, len(other), len(other))
+
+
+class _Replacement(NamedTuple):
+    """A pod that is deleted, by its shape (None: there is none), and the template of what comes in its place."""
+
+    shape: int | None
+    template: int
+
+
+def _replacements(workload: WorkloadState) -> list[_Replacement]:
+    """The pods that can be next; of a StatefulSet one above its partition and one below."""
+    shape = next((shape for shape, _ in shapes_of(workload)), None)
+    match workload:
+        case DeploymentState(paused=True, sets=[*_, newest]):
+            # Its sets stay as they are, and each makes its own pods anew.
+            item = next((item for item in workload.sets if item.pods), newest)
+            return [_Replacement(shape, item.template)]
+        case StatefulSetState(pods=[first, *rest]):
+            ends = {template_of(workload, pod.ordinal): pod for pod in (*rest[-1:], first)}
+            return [
+                _Replacement(pod.shape, template) for template, pod in sorted(ends.items(), key=lambda item: item[1])
+            ]
+    return [_Replacement(shape, workload.template)]
+
+
+def _next(namespace: NamespaceSimulation, state: State, key: Key, pod: _Replacement, number: int, wanted: int) -> Next:
+    tables = namespace.tables
+    world = tables.worlds[state.world]
+    if pod.shape is not None:
+        state = state.charged(tables.shapes[pod.shape].cost, -1)
+    options = [tables.shapes[shape] for shape in tables.options(pod.template, world)]
+    outcomes = tables.refusals(pod.template, world)
+    if not outcomes and all(map(state.admits, options)):
+        return Next(key, number, wanted, (), tuple(shape.stored for shape in options))
+    if options:
+        outcomes = tables.outcomes(pod.template, world, namespace.requests.policies(state))
+    messages = dict.fromkeys(
+        outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
+    )
+    stored = {repr(outcome.object): pruned(outcome.object) for outcome in outcomes if outcome.object is not None}
+    return Next(key, number, wanted, tuple(messages), tuple(stored.values()))
+
+
+class Maximum(Struct, frozen=True):
+    """An autoscaler at its maxReplicas (``most``): ``fits`` of them there can be, those that exist with them.
+
+    ``lacks``: quota, resource and amount that is missing for the rest; empty where a pod is refused for another reason.
+    """
+
+    autoscaler: str
+    most: int
+    fits: int
+    lacks: tuple[tuple[str, str, str], ...] = ()
+
+
+def maxima(namespace: NamespaceSimulation, state: State) -> dict[Key, Maximum]:
+    """By workload; of several autoscalers of one the one that asks for most."""
+    world = namespace.tables.worlds[state.world]
+    result = dict(state.workloads)
+    maximums: dict[Key, Maximum] = {}
+    for raw in world.of_kind("HorizontalPodAutoscaler"):
+        scaler = decoded(raw, HorizontalPodAutoscaler)
+        key = (scaler.spec.scale_target_ref.kind, scaler.spec.scale_target_ref.name)
+        most = scaler.spec.max_replicas
+        if key in result and most > (maximums[key].most if key in maximums else 0):
+            maximums[key] = _maximum(namespace, state, key, result[key], scaler.metadata.name, most)
+    return maximums
+
+
+def _maximum(
+    namespace: NamespaceSimulation, state: State, key: Key, workload: WorkloadState, name: str, most: int
+) -> Maximum:
+    tables = namespace.tables
+    world = tables.worlds[state.world]
+    existing = pods_of(workload)
+    more = max(0, most - existing)
+    shapes = [tables.shapes[number] for number in tables.options(workload.template, world)]
+    if not shapes or tables.refusals(workload.template, world):
+        return Maximum(name, most, min(most, existing))
+    if any(state.limits[number] is not None for shape in shapes for number in shape.unstated):
+        return Maximum(name, most, min(most, existing))
+    costs = [_summed((*shape.cost, *_claims(namespace, state, key, workload))) for shape in shapes]
+    cost = min(costs, key=lambda value: state.room(value, more))
+    fits = existing + max(0, state.room(cost, more))
+    return Maximum(name, most, min(most, fits), tuple(_lacks(namespace, state, cost, more)))
+
+
+def _claims(
+    namespace: NamespaceSimulation, state: State, key: Key, workload: WorkloadState
+) -> Iterator[tuple[int, int]]:
+    if isinstance(workload, StatefulSetState):
+        world = namespace.tables.worlds[state.world]
+        for claim in workload.claims:
+            yield from namespace.tables.claim_cost(world.objects[key], claim, world) or ()
+
+
+def _summed(parts: Cost) -> Cost:
+    sums: dict[int, int] = {}
+    for number, amount in parts:
+        sums[number] = sums.get(number, 0) + amount
+    return tuple(sums.items())
+
+
+def _lacks(namespace: NamespaceSimulation, state: State, cost: Cost, more: int) -> Iterator[tuple[str, str, str]]:
+    measures = namespace.tables.measures
+    for number, amount in cost:
+        limit = state.limits[number]
+        if limit is not None and amount > 0 and state.used[number] + more * amount > limit:
+            short = Quantity(state.used[number] + more * amount - limit, measures.formats.get(number, "DecimalSI"))
+            yield measures.items[number].quota, measures.items[number].resource, str(short)

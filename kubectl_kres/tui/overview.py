@@ -1,0 +1,235 @@
+"""The overview, made bit by bit: areas anew where what they are made from has changed, what costs more between keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import perf_counter
+
+from msgspec.structs import replace
+
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.explain.all_states import PodStates, all_states
+from kubectl_kres.reports.overview import (
+    MOST,
+    AreaInput,
+    AreaMaker,
+    Made,
+    OverviewArea,
+    Problem,
+    area_needs,
+    makers,
+    refused,
+    refused_area,
+    running_area,
+    without_problems,
+    worst_first,
+)
+from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.quota_report import QuotaReport
+from kubectl_kres.store.store import Need
+from kubectl_kres.tui.lists.quotas import quota_row
+from kubectl_kres.tui.session import Session, read_as
+
+_UNSEEN = {"denied": "not visible", "failed": "not read"}
+#: A look at all workloads is followed by a rest of so many times what it took: keys come first.
+_REST = 10
+#: Problems whose remedies are looked for.
+_MENDED = 20
+
+Stamp = tuple[object, ...]
+
+
+def unseen(session: Session, need: Need) -> str:
+    """Why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
+    coverage, state = session.store.covered(need), session.feed.states().get(read_as(need))
+    if coverage.state in _UNSEEN:
+        return _UNSEEN[coverage.state]
+    over = state is not None and state.held
+    return "not held here" if coverage.state == "unread" and over else ""
+
+
+class Areas:
+    """What was made last, of the namespace that is shown."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.makers: tuple[AreaMaker, ...] = makers()
+        self._held: dict[str, tuple[Stamp, Made]] = {}
+        self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
+        self._refused = OverviewArea("refused", "Deployment", state="unread")
+        self._found: list[Denied | None] = []
+        self._work: Iterator[Denied | None] | None = None
+        self._looked: Stamp = ()
+        self._wanted: tuple[Stamp, tuple[Need, ...]] = ((), ())
+        self._rested = self._took = 0.0
+        #: How what makes pods fares, as of the last look, and the look that is under way.
+        self._running = OverviewArea("running", "Pod", state="unread")
+        self._look: Iterator[None] | None = None
+        self._fared: Stamp = ()
+        self._fared_until = 0.0
+
+    def needs(self) -> tuple[Need, ...]:
+        """What the areas are made from; once that is there, what tells which workloads are refused."""
+        space = self._session.namespace
+        first = area_needs(space)
+        if any(self._session.loading((*first, Need("Pod", space)))) or not self._settled(first):
+            return first
+        return tuple(dict.fromkeys((*first, *self._late())))
+
+    def _late(self) -> tuple[Need, ...]:
+        """What tells which workloads are refused, which the quotas decide with."""
+        stamp = self._stamp(("ResourceQuota",))
+        if self._wanted[0] != stamp:
+            space = self._session.namespace
+            self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
+        return self._wanted[1]
+
+    def _settled(self, needs: tuple[Need, ...]) -> bool:
+        """Whether nothing of that is only about to be read."""
+        store, states = self._session.store, self._session.feed.states()
+        return all(store.covered(need).state != "unread" or read_as(need) in states for need in needs)
+
+    def area(self, maker: AreaMaker) -> OverviewArea:
+        """An area with its counts, or with why there are none."""
+        return without_problems(self._session.store, self.needs(), self._made(maker).area)
+
+    def problems(self) -> list[Problem]:
+        """What is wrong in all areas, the worst first, with the remedies that are known by now."""
+        areas = [self._refused, self._running, *(self._made(maker).area for maker in self.makers)]
+        problems = worst_first(areas)
+        return [
+            problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
+            for problem in problems
+        ]
+
+    def refused(self) -> OverviewArea:
+        """The workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
+        return self._refused
+
+    def running(self) -> OverviewArea:
+        """How what makes pods fares, as of the last look; ``state`` unread before the first one."""
+        return self._running
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to compute that is computed between keys."""
+        if self._look is not None or self._is_stale():
+            return True
+        return self._work is not None or self._is_due() or next(self._unmended(), None) is not None
+
+    def step(self, seconds: float) -> bool:
+        """Looks at workloads, then for remedies, for a while; whether anything is new."""
+        end = perf_counter() + seconds
+        if self._work is None and self._is_due() and perf_counter() >= self._rested:
+            self._begin()
+        news = False
+        while self._work is not None and (began := perf_counter()) < end:
+            result = next(self._work, self)
+            self._took += perf_counter() - began
+            if isinstance(result, Areas):
+                self._work = None
+                news = self._finished()
+            else:
+                self._found.append(result)
+        if self._work is None:
+            news = self._step_running(end) or news
+        while self._work is None and perf_counter() < end:
+            problem = next(self._unmended(), None)
+            if problem is None:
+                break
+            self._mend(problem)
+            news = True
+        return news
+
+    def _stamp(self, kinds: tuple[str, ...]) -> Stamp:
+        return (self._session.namespace, *self._session.store.revision(*kinds))
+
+    def _made(self, maker: AreaMaker) -> Made:
+        stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
+        if result is None or result[0] != stamp:
+            session = self._session
+            scene = AreaInput(session.store, session.namespace, session.ask, self._quota)
+            result = self._held[maker.name] = (stamp, maker.make(scene))
+        return result[1]
+
+    def _quota(self, quota: ResourceQuota) -> QuotaReport | str:
+        row = quota_row(self._session, quota)
+        return row.report or row.fault
+
+    # Refused workloads
+
+    def _is_due(self) -> bool:
+        late = self._late()
+        known = all(self._session.store.covered(need).state != "unread" for need in late if need.required)
+        return known and self._stamp(tuple(dict.fromkeys(need.kind for need in late))) != self._looked
+
+    def _begin(self) -> None:
+        session = self._session
+        self._looked = self._stamp(tuple(dict.fromkeys(need.kind for need in self._late())))
+        self._found, self._took = [], 0.0
+        self._work = refused(session.store, session.namespace, session.ask)
+
+    def _finished(self) -> bool:
+        before = self._refused
+        self._refused = refused_area(self._found)
+        self._found = []
+        self._rested = perf_counter() + _REST * self._took
+        return before != self._refused
+
+    # What runs
+
+    def _is_stale(self) -> bool:
+        """Whether pods, or what makes them, are not as they were looked at last."""
+        session, kinds = self._session, (*ASKED, "Pod")
+        known = session.store.covered(Need("Pod", session.namespace)).known
+        unread = any(session.store.covered(need).state == "unread" for need in self._late() if need.required)
+        return known and not unread and self._stamp(kinds) != self._fared
+
+    def _step_running(self, end: float) -> bool:
+        """Looks at pods until then; whether anything is new."""
+        if self._look is None:
+            if not self._is_stale() or perf_counter() < self._fared_until:
+                return False
+            self._fared, self._look = self._stamp((*ASKED, "Pod")), self._looked_at()
+        before, began = self._running, perf_counter()
+        while self._look is not None and perf_counter() < end:
+            if next(self._look, self) is self:
+                self._look = None
+        now = perf_counter()
+        self._fared_until = now + _REST * (now - began)
+        return before != self._running
+
+    def _looked_at(self) -> Iterator[None]:
+        """One pod, then one object that makes pods, after the other."""
+        session = self._session
+        states = PodStates(session.store, session.ask.now)
+        for pod in list(session.store.all("Pod", session.namespace or None)):
+            states.add(pod)
+            yield
+        fares = []
+        for ref, state in all_states(session.store, session.namespace, states):
+            fares.append((ref, state))
+            yield
+        self._running = running_area(fares)
+
+    # Remedies
+
+    def _unmended(self) -> Iterator[Problem]:
+        """The worst problems whose remedies were not looked for since something of theirs changed."""
+        if self._work is not None:
+            return
+        made = {maker.name: self._made(maker) for maker in self.makers}
+        for problem in worst_first([item.area for item in made.values()])[:_MENDED]:
+            if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
+                yield problem
+
+    def _mend(self, problem: Problem) -> None:
+        stamp, made = self._held[problem.area]
+        if len(self._remedies) > MOST * len(self._held):
+            self._remedies.clear()
+        self._remedies[_key(problem)] = stamp, made.remedies(problem)
+
+
+def _key(problem: Problem) -> tuple[str, ObjectRef]:
+    return problem.area, problem.subject
