@@ -30,9 +30,9 @@ from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed import Feed
-from kubectl_kres.store.store import Need, Origin, Store
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 
-PODS = Need("Pod")
+PODS = ReadRequest("Pod")
 #: The pace of a screen that shows the store.
 PAUSE = 0.1
 WARM_SECONDS = 3.0

@@ -1,6 +1,6 @@
 """The systems beside Kubernetes' own controllers that are explained: each is a folder of its own.
 
-A further one is such a folder and one entry here. What they register is loaded by name: no common room knows them.
+A further one is such a folder and one entry here. What they register is loaded by name: no common folder knows them.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from kubectl_kres.snapshot.format import FORMAT, PAGE
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.scheduling import find_views
 from kubectl_kres.snapshot.write import write
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 ADDED = sorted((ROOT / "scripts" / "demo" / "added").glob("*.yaml"))
 SPACES = {
@@ -200,7 +200,7 @@ def views(kubeconfig: Path) -> Store:
     """The added pods as the scheduler sees them."""
     options = ConnectOptions(kubeconfig=str(kubeconfig))
     store = Store(make_demo.Origin("cluster"))
-    fill(connect(load(options), options), store, [Need(scheduling.POD)])
+    fill(connect(load(options), options), store, [ReadRequest(scheduling.POD)])
     return store
 
 

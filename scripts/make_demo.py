@@ -44,7 +44,7 @@ from kubectl_kres.cluster.read.fill_store import fill, version
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.snapshot.write import write
-from kubectl_kres.store.store import Need, Origin, Store
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 from kubectl_kres.tekton.rules.base import config
 
 OUT = ROOT / "kubectl_kres" / "demo" / "shop.kres"
@@ -319,8 +319,8 @@ def read(kubeconfig: Path) -> Store:
     connection = connect(load(options), options)
     store = Store(Origin("cluster", "scripts/make_demo.py", version(connection), statuses.now(), "demo"))
     warnings = {"Event": "type=Warning"}
-    needs = [Need(name, field_selector=warnings.get(name, "")) for name, kind in BY_KIND.items() if kind.listed]
-    needs += [Need("ConfigMap", config.NAMESPACE, name, required=False) for name in runs.MAPS]
+    needs = [ReadRequest(name, field_selector=warnings.get(name, "")) for name, kind in BY_KIND.items() if kind.listed]
+    needs += [ReadRequest("ConfigMap", config.NAMESPACE, name, required=False) for name in runs.MAPS]
     fill(connection, store, needs, kinds={name: replace(kind, struct=kind.detail) for name, kind in BY_KIND.items()})
     if store.gaps():
         raise DemoError(f"not everything could be read: {store.gaps()}")

@@ -396,11 +396,11 @@ def declared(draft: Draft, name: str) -> bool:
         return all(slot.limits.get(name) for slot in (*draft.inits, *draft.containers))
     beside: Quantities = {}
     for slot in draft.inits:
-        moment = dict(beside)
-        add_into(moment, slot.limits)
+        time = dict(beside)
+        add_into(time, slot.limits)
         if slot.role == "sidecar":
-            beside = moment
-        if not moment.get(name):
+            beside = time
+        if not time.get(name):
             return False
     return all(slot.limits.get(name) for slot in draft.containers)
 

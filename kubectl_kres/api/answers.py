@@ -193,10 +193,10 @@ def quota(
     from kubectl_kres.render.quota import quota_blocks as render
     from kubectl_kres.reports.quota.quota_report import quota_reports
     from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
-    from kubectl_kres.store.store import Need
+    from kubectl_kres.store.store import ReadRequest
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
-    _list(reading, Need("ResourceQuota", space))
+    _list(reading, ReadRequest("ResourceQuota", space))
     quotas, ask = list(reading.store.all("ResourceQuota", space or None)), ask_of(reading.store, "")
     if by or recount:
         reading.fill(counting_needs(quotas, ask.server, space))
@@ -214,12 +214,12 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota import denied as denying
-    from kubectl_kres.store.store import Need
+    from kubectl_kres.store.store import ReadRequest
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))
     for kind in denying.ASKED:
-        _list(reading, Need(kind, space))
+        _list(reading, ReadRequest(kind, space))
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, ask = reading.store, ask_of(reading.store, "")
     subjects = tuple(denying.subjects_of(store, space))
@@ -238,11 +238,11 @@ def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     from kubectl_kres.capsule.reports.common.needs import claims_needs
     from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
     from kubectl_kres.capsule.text import claim as render
-    from kubectl_kres.store.store import Need
+    from kubectl_kres.store.store import ReadRequest
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
-    _list(reading, Need("ResourcePoolClaim", space))
-    tried: set[Need] = set()
+    _list(reading, ReadRequest("ResourcePoolClaim", space))
+    tried: set[ReadRequest] = set()
     while new := [need for need in claims_needs(reading.store, (space,) if space else ()) if need not in tried]:
         tried.update(new)
         reading.fill(new)

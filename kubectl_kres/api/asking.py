@@ -27,10 +27,10 @@ from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.system import require_answers
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 def plain(item: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _without_none(item: Any) -> Any:
 
 
 #: What must be read for an answer, as far as that is known by now.
-Wants = Callable[[Store, Subject], tuple[Need, ...]]
+Wants = Callable[[Store, Subject], tuple[ReadRequest, ...]]
 
 #: Stands for the file of an object that came from none.
 _PASSED = "object"
@@ -93,7 +93,7 @@ class Prepared(NamedTuple):
 
     reading: Reading
     subjects: tuple[Subject, ...]
-    ask: Ask
+    ask: EvaluationOptions
 
     @property
     def store(self) -> Store:
@@ -137,18 +137,20 @@ def _cluster(frame: AnswerScope) -> Cluster:
     return frame.cluster or Nothing()
 
 
-def ask_of(store: Store, kube_version: str) -> Ask:
+def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
     """The server that is asked: the one that objects were read from, unless another version is named."""
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
     version, assumed = nearest(kube_version or store.origin.version)
     own = None if kube_version else binary(store.origin.version)
-    return Ask(Server(version, binary=own), (assumed,) if assumed else (), store.origin.time, yaml_text.value)
+    return EvaluationOptions(
+        Server(version, binary=own), (assumed,) if assumed else (), store.origin.time, yaml_text.value
+    )
 
 
 def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:
     """Reads what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
-    tried: set[Need] = set()
+    tried: set[ReadRequest] = set()
     lay(over, reading.store)
     while new := [need for need in wants(reading.store, subject) if need not in tried]:
         tried.update(new)
@@ -156,9 +158,9 @@ def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> N
         lay(over, reading.store)
 
 
-def fill_all(reading: Reading, wants: Callable[[], Iterable[Need]]) -> None:
+def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> None:
     """Reads all that is wanted, which may be more once it is read."""
-    tried: set[Need] = set()
+    tried: set[ReadRequest] = set()
     while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
         tried.update(new)
         reading.fill(new)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
-    from kubectl_kres.store.store import Need, Store
+    from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Reading(Protocol):
@@ -17,7 +17,7 @@ class Reading(Protocol):
 
     store: Store
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         """Read what is not in the store yet."""
         ...
 
@@ -56,11 +56,11 @@ class Nothing(Cluster):
     """No cluster: the policies are those that are passed beside the object, and there are no others."""
 
     def reading(self) -> Reading:
-        from kubectl_kres.store.store import READ, Need, Origin, Store
+        from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
         store = Store(Origin("files"))
         for kind in ("LimitRange", "ResourceQuota"):
-            store.cover(Need(kind), READ)
+            store.cover(ReadRequest(kind), READ)
         return CopiedStore(store)
 
 
@@ -78,7 +78,7 @@ class CopiedStore:
         for need, coverage in store.needs().items():
             self.store.cover(need, coverage)
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         """There is no more than there is."""
 
     def kind(self, text: str) -> Kind:
@@ -87,5 +87,5 @@ class CopiedStore:
 
         kind = kinds.find(text)
         if kind is None:
-            raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.meant(text))
+            raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.suggest_kind(text))
         return kind

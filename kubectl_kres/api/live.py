@@ -19,7 +19,7 @@ from kubectl_kres.cluster.transport import response as errors
 from kubectl_kres.cluster.transport.response import Response
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.store.store import Need, Origin, Store
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 
 
 class LiveReading:
@@ -31,7 +31,7 @@ class LiveReading:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.store = Store(Origin("cluster", connection.server, fill_store.version(connection), now, context))
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
         if wanted:
             fill_store.fill(self._connection, self.store, wanted, kinds=self._kinds)

@@ -27,9 +27,9 @@ from kubectl_kres.reports.changes.followed import (
 )
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
+from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
-from kubectl_kres.reports.check.scene import Scene
 from kubectl_kres.reports.common.explanation import Subject, unread
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
@@ -114,8 +114,10 @@ def found_in(
     """Raises what ``ask_of`` raises, and Unreachable and the like."""
     reading = cluster.reading()
     fill_all(reading, lambda: scene_needs(reading.store, namespace))
-    scenes = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
-    return worst_first(check_finding for scene in scenes for check_finding in check(scene, codes)), reading.store.origin
+    contexts = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
+    return worst_first(
+        check_finding for context in contexts for check_finding in check(context, codes)
+    ), reading.store.origin
 
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
@@ -124,7 +126,9 @@ def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -
     spaces: dict[str, list[Subject]] = {}
     for subject in prepared.subjects:
         spaces.setdefault(subject.ref.namespace, []).append(subject)
-    scenes = (Scene(prepared.store, prepared.ask, space, subjects, of_files=True) for space, subjects in spaces.items())
+    contexts = (
+        CheckContext(prepared.store, prepared.ask, space, subjects, of_files=True) for space, subjects in spaces.items()
+    )
     return worst_first(
-        check_finding for scene in scenes for check_finding in check(scene, codes)
+        check_finding for context in contexts for check_finding in check(context, codes)
     ), prepared.store.origin

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import described
 from kubectl_kres.cli.program import module_of
-from kubectl_kres.cli.run.run_loop import Frame, Plan, Tally
+from kubectl_kres.cli.run.run_loop import Plan, RunContext, RunSummary
 from kubectl_kres.cli.source.object_source import opened
 from kubectl_kres.cli.system import FleetReport, systems
 from kubectl_kres.errors import Exit, KresError
@@ -95,7 +95,7 @@ def answer(task: FleetTask) -> ClusterStatus:
             return _without(task, "failed", f"a bug in kubectl-kres: {type(error).__name__}: {error}", "", notes)
 
 
-class _FleetTally(Tally):
+class _FleetTally(RunSummary):
     """Keeps the first error of an answer that is none."""
 
     first: KresError | None = None
@@ -108,22 +108,22 @@ class _FleetTally(Tally):
 def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     options = options_of(task.options)
     query = plan_of(task.report)(options, ())
-    page, tally = query.page(), _FleetTally(options, notes.append)
+    page, run_summary = query.page(), _FleetTally(options, notes.append)
     summary = summary_of(task.report)(task.cluster)
-    frame = Frame(query, f"kubectl kres {task.report}", described(options))
+    frame = RunContext(query, f"kubectl kres {task.report}", described(options))
     count = 0
     with (
         opened(options, query.unread) as (source, given),
         written(task.file, task.part, task.format, summary.row) as write,
     ):
-        for answered in page.run(frame, source, given, tally):
+        for answered in page.run(frame, source, given, run_summary):
             rows = list(summary.add(answered.report))
             count += len(rows)
             write(rows)
-        code = tally.code(source)
+        code = run_summary.code(source)
         origin = source.store.origin
-        if tally.barren and tally.first is not None:
-            raise tally.first
+        if run_summary.no_answers and run_summary.first is not None:
+            raise run_summary.first
     whole = code in {Exit.ANSWERED, Exit.NEGATIVE}
     return _with(task, "answered" if whole else "partial", summary, origin, count, notes)
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import cast
 
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.cli.output.signals import Ended, die, heeded
+from kubectl_kres.cli.output.signals import Ended, die, handle_signals
 from kubectl_kres.cli.program import COMPLETE, COMPLETER, FLEET_WORKER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
@@ -45,7 +45,7 @@ def entry(arguments: Sequence[str] | None = None) -> int:
     name = program_name(sys.argv[0])
     verbose = _LOUDEST.search(" ".join(words)) is not None
     try:
-        with heeded():
+        with handle_signals():
             return ending.guarded(lambda: _run(name, words), verbose=verbose, whole="--exit-code" in words)
     except Ended as end:
         die(end.number)

@@ -114,11 +114,11 @@ class Program(click.Group):
         own = [
             given_flag.name
             for given_flag in line.given
-            if given_flag.value is True and given_flag.name in self._ends(line.words)
+            if given_flag.value is True and given_flag.name in self._answered_flags(line.words)
         ]
         return super().parse_args(ctx, [*own, "--", *line.words])
 
-    def _ends(self, words: Sequence[str]) -> tuple[str, ...]:
+    def _answered_flags(self, words: Sequence[str]) -> tuple[str, ...]:
         """The flags that are answered here; ``--help`` before a command is the command's."""
         return ("--version",) if words else ("--version", "--help")
 

@@ -20,7 +20,7 @@ from kubectl_kres.cli.complete.names import entries
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import read_yaml
 from kubectl_kres.cli.source.live import connected
-from kubectl_kres.cli.source.object_source import moment
+from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport.parallel import start
@@ -53,7 +53,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
     flags = access_flags(options)
     setting = Setting(
         described(options),
-        moment,
+        current_time,
         labels_match,
         clock=feed.clock.now,
         version=version,
@@ -71,7 +71,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
             options._replace(context=name, namespaces=(), server="", cluster="", user=""), ascii_only=ascii_only
         ),
     )
-    store = Store(Origin("cluster", target.server, "", moment(), target.context, flags))
+    store = Store(Origin("cluster", target.server, "", current_time(), target.context, flags))
     store.lean.update({"Pod": _listed, BOUND_PODS: _placed})
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
@@ -99,7 +99,7 @@ def _contexts(options: Options) -> tuple[str, ...]:
         return ()
 
 
-def held(options: Options) -> Session:
+def open_snapshot_session(options: Options) -> Session:
     """A session whose moment is that of the snapshot. Raises SnapshotError."""
     return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
 
@@ -108,7 +108,7 @@ def at_moment(options: Options, at: Moment | None = None, *, ascii_only: bool) -
     """The same; ``at``: where the snapshot stands among others. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
-    now = origin.time or moment()
+    now = origin.time or current_time()
     feed = ReadOnce(source)
 
     def places(kind: Kind, name: str) -> tuple[str, ...]:

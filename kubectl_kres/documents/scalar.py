@@ -23,7 +23,7 @@ _INTEGER_TEXT = re.compile(r"-?[0-9]{1,19}")
 class Number(str):
     """Text of a JSON number that no int64 holds, as Go prints it: ``0.5``, ``1e+21``.
 
-    It is a str, so that a quantity can be parsed from it, and keeps its type, so that it is told from a string.
+    It is a str, so that a quantity can be parsed from it, and keeps its type, so that it is reported from a string.
     """
 
     __slots__ = ()

@@ -143,7 +143,7 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SEPARATOR = re.compile(r"^---(.*)$", re.MULTILINE)
 
 
-class _Place:
+class _Position:
     """Where a walk stands in a list or map: the index or key it is at, None before a key."""
 
     __slots__ = ("step",)
@@ -238,7 +238,7 @@ def events(document: Document) -> Iterator[Any]:
 
 def _places(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
     """The path of each value with the mark where it begins, in the order of the text."""
-    stack: list[_Place] = []
+    stack: list[_Position] = []
     for event in stream:
         if isinstance(event, yaml.CollectionEndEvent):
             stack.pop()
@@ -250,7 +250,7 @@ def _places(stream: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]
         else:
             yield [place.step for place in stack], event.start_mark
             if isinstance(event, yaml.CollectionStartEvent):
-                stack.append(_Place(items=isinstance(event, yaml.SequenceStartEvent)))
+                stack.append(_Position(items=isinstance(event, yaml.SequenceStartEvent)))
                 continue
         if stack:
             stack[-1].next()

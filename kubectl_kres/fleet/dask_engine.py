@@ -26,7 +26,7 @@ _TRIES: Final = 3
 _LOOK, _SCHEDULER = 1.0, 20.0
 
 #: Takes a task as a line and returns the status as a line; workers import it by name.
-Ask = Callable[[bytes], bytes]
+WorkerCall = Callable[[bytes], bytes]
 
 
 class _Try(Struct):
@@ -46,7 +46,7 @@ def dask_available() -> None:
         raise UsageError("--engine dask:// needs distributed", hint="pip install 'kubectl-kres[dask]'")
 
 
-def on_dask(tasks: Sequence[FleetTask], address: str, ask: Ask) -> Generator[ClusterStatus]:
+def on_dask(tasks: Sequence[FleetTask], address: str, ask: WorkerCall) -> Generator[ClusterStatus]:
     """The status of each task, as they come. ``address``: HOST:PORT of the scheduler.
 
     Workers need this version of kubectl-kres and the same folders. One of another version gets nothing more to do, and
@@ -68,7 +68,7 @@ def on_dask(tasks: Sequence[FleetTask], address: str, ask: Ask) -> Generator[Clu
 class _Engine:
     """Gives tasks to workers and takes in what comes of them."""
 
-    def __init__(self, client: Any, ask: Ask, tasks: Sequence[FleetTask]) -> None:
+    def __init__(self, client: Any, ask: WorkerCall, tasks: Sequence[FleetTask]) -> None:
         self._client, self._ask = client, ask
         self._waiting = deque((task, 0) for task in tasks)
         self._open = len(tasks)

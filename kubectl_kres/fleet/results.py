@@ -24,7 +24,7 @@ _LONGEST = 180
 class _Kept(Struct, frozen=True):
     """A status and what it was made of: the version, the questions, and the source as it was."""
 
-    made_by: str
+    maker: str
     status: ClusterStatus
 
 
@@ -66,7 +66,7 @@ class Results:
             return None
         status = result.status
         whole = status.state == "answered" and status.cluster == cluster.name and self.file(cluster).is_file()
-        return status if whole and result.made_by == self._made_by(cluster) else None
+        return status if whole and result.maker == self._maker_of(cluster) else None
 
     def clear(self, cluster: FleetCluster) -> None:
         """Removes what an earlier run left of a cluster. Raises UsageError."""
@@ -81,7 +81,7 @@ class Results:
         """Writes the status, whole or not at all. Raises OSError."""
         path, part = self._status(cluster), self.part(cluster)
         try:
-            part.write_bytes(encode(_Kept(self._made_by(cluster), status)))
+            part.write_bytes(encode(_Kept(self._maker_of(cluster), status)))
             part.chmod(0o600)
             part.replace(path)
         except BaseException:
@@ -91,7 +91,7 @@ class Results:
     def _status(self, cluster: FleetCluster) -> Path:
         return self.folder / f"{_file_name(cluster.name)}.status.json"
 
-    def _made_by(self, cluster: FleetCluster) -> str:
+    def _maker_of(self, cluster: FleetCluster) -> str:
         return "\n".join(
             (
                 __version__,

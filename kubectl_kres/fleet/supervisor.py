@@ -153,7 +153,7 @@ class _Slot:
         _kill(process)
         ended = process.wait()
         for stream in (process.stdin, process.stdout):
-            with contextlib.suppress(BrokenPipeError):  # what it was told last did not reach it
+            with contextlib.suppress(BrokenPipeError):  # what it was reported last did not reach it
                 _stream(stream).close()
         with self._lock:
             self._process = None

@@ -1,4 +1,4 @@
-"""What a worker is told about one cluster, and its answer; both are lines of JSON.
+"""What a worker is reported about one cluster, and its answer; both are lines of JSON.
 
 The other end of the supervisor: a process that answers one task after the other until its input ends.
 """

@@ -20,7 +20,7 @@ from kubectl_kres.model.pod_places import called, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 
-#: What makes pods, and so is judged by policy instead of being policy.
+#: What makes pods, and so is evaluated by policy instead of being policy.
 MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(system.makes_pods for system in systems()))
 
 

@@ -101,7 +101,9 @@ def content(file: str) -> bytes:
 
 
 def _piped(handle: int, file: str) -> Iterator[bytes]:
-    """What comes until the last writer is gone. One that writes nothing yet is told from none by what reading says."""
+    """What comes until the last writer is gone. One that writes nothing yet is reported from none by what reading
+    says.
+    """
     size, end = 0, monotonic() + PATIENCE
     opened = False
     while size <= LARGEST:

@@ -111,8 +111,8 @@ def _fault(manifest: Manifest, path: Sequence[PathStep], expected: str, got: str
     wrong = first_mistyped(manifest.raw, manifest.kind)
     if wrong is not None and wrong.path == field:
         fault.hint = f"the API server would say: {wrong.text}"
-    told = system_of(manifest.raw).fault(manifest.raw, field)
-    fault.hint = told or fault.hint
+    texts = system_of(manifest.raw).fault(manifest.raw, field)
+    fault.hint = texts or fault.hint
     return fault
 
 

@@ -30,8 +30,8 @@ class FieldPath(NamedTuple):
                 inside, _, rest = rest[1:].partition("]")
                 steps.append(int(inside) if inside.isascii() and inside.isdigit() else MapKey(inside))
             else:
-                ends = [at for at in (rest.find("."), rest.find("[")) if at >= 0]
-                end = min(ends, default=len(rest))
+                final_states = [at for at in (rest.find("."), rest.find("[")) if at >= 0]
+                end = min(final_states, default=len(rest))
                 if end:
                     steps.append(rest[:end])
                 rest = rest[end:]

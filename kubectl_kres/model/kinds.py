@@ -156,7 +156,7 @@ def always_served(api_version: str, kind: str) -> bool:
     return known is not None and known.api_version == api_version and known.built_in
 
 
-def meant(text: str) -> str:
+def suggest_kind(text: str) -> str:
     """``did you mean deployment?`` for a type that is none but nearly a known one; else empty."""
     from difflib import get_close_matches  # noqa: PLC0415 - only a mistyped type needs it
 

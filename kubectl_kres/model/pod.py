@@ -351,9 +351,9 @@ WITHHELD = frozenset({
 })  # fmt: skip
 
 
-def unread_fields(*, whole: bool, added: bool) -> frozenset[str]:
+def unread_fields(*, whole: bool, additions: bool) -> frozenset[str]:
     """Fields of a pod that policies may ask for and that were not read. ``whole``: it is as a file holds it.
 
     ``added``: some of its containers are those of live pods.
     """
-    return (frozenset() if whole else WITHHELD) | (OF_TEMPLATES if added else frozenset())
+    return (frozenset() if whole else WITHHELD) | (OF_TEMPLATES if additions else frozenset())

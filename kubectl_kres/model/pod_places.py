@@ -161,7 +161,7 @@ def is_suspended(raw: Mapping[str, Any]) -> bool:
 
 
 def makes_none(raw: Mapping[str, Any]) -> bool:
-    """Whether an object with parts makes no pods by itself, so that only its next ones can be judged."""
+    """Whether an object with parts makes no pods by itself, so that only its next ones can be evaluated."""
     return bool(parts_of(raw)) and (is_suspended(raw) or raw.get("kind") in _LENDING)
 
 

@@ -25,7 +25,7 @@ _BELOW = " " * 7
 
 
 def lines(
-    check_findings: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: bool, width: int
+    check_findings: Sequence[CheckFinding], looked_at: str, excess: int, *, color: bool, width: int
 ) -> Iterator[str]:
     """``looked_at``: what was checked, in words; ``beyond``: how many findings are left out."""
     for check_finding in check_findings:
@@ -35,7 +35,7 @@ def lines(
         if check_finding.ignored:
             text = f"ignored: {check_finding.code} {check_finding.object.full}: {check_finding.ignored}"
             yield from (draw([("quiet", line)], color=color) for line in wrapped(text, width, rest=_INDENT))
-    for line in wrapped(counted(check_findings, looked_at, beyond), width, rest=_INDENT):
+    for line in wrapped(counted(check_findings, looked_at, excess), width, rest=_INDENT):
         yield draw([("strong", line)], color=color)
 
 
@@ -98,7 +98,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
     yield [("", "")]
 
 
-def counted(check_findings: Sequence[CheckFinding], looked_at: str, beyond: int) -> str:
+def counted(check_findings: Sequence[CheckFinding], looked_at: str, excess: int) -> str:
     """The last line: how many there are of each severity."""
     counts = Counter(check_finding.severity for check_finding in check_findings if check_finding.counts)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
@@ -108,7 +108,7 @@ def counted(check_findings: Sequence[CheckFinding], looked_at: str, beyond: int)
     )
     parts += [f"{ignored} ignored"] * bool(ignored)
     parts += [f"{known} in the baseline"] * bool(known)
-    parts += [f"{beyond} more that are not listed"] * bool(beyond)
+    parts += [f"{excess} more that are not listed"] * bool(excess)
     return f"{', '.join(parts) or 'nothing found'} in {looked_at}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.overview.lines import SIGNS, unseen_words
 from kubectl_kres.render.text.line import Line, draw, since, size, toned, wrapped
 from kubectl_kres.render.text.line import row as row_of
-from kubectl_kres.reports.common.explanation import Unseen, reply
+from kubectl_kres.reports.common.explanation import Unseen, strip_controller_prefix
 from kubectl_kres.reports.timeline import CHANGED, CREATED, NEW_TEMPLATE, Timeline, TimelineEntry
 
 #: Fields that are named; of more it is said how many.
@@ -20,17 +20,17 @@ _INDENT = " " * 6
 EXPIRED = "a cluster keeps events for an hour by default: what was refused before is not listed"
 
 
-def told(entry: TimelineEntry) -> str:
+def describe_entry(entry: TimelineEntry) -> str:
     """What happened, in a sentence; of what the cluster says its own words. Empty: created, nobody knows by whom."""
-    return _told(entry, _NAMED)
+    return _describe_entry(entry, _NAMED)
 
 
 def every_field(entry: TimelineEntry) -> str:
     """The same with all fields that were edited."""
-    return _told(entry, len(entry.fields))
+    return _describe_entry(entry, len(entry.fields))
 
 
-def _told(entry: TimelineEntry, most: int) -> str:
+def _describe_entry(entry: TimelineEntry, most: int) -> str:
     times = f"{entry.count}x: " if entry.count > 1 else ""
     by = f"by {entry.manager}{f' ({entry.operation})' if entry.operation else ''}" if entry.manager else ""
     if entry.reason == CREATED:
@@ -38,7 +38,7 @@ def _told(entry: TimelineEntry, most: int) -> str:
     if entry.reason == NEW_TEMPLATE:
         return f"pods of a new template: {entry.text}"
     if entry.reason != CHANGED:
-        return f"{times}{reply(entry.text)}"
+        return f"{times}{strip_controller_prefix(entry.text)}"
     named, more = entry.fields[:most], len(entry.fields) - most
     fields = ", ".join(named) + (f" and {more} more" if more > 0 else "")
     return f"{fields} {by}".strip()
@@ -66,7 +66,7 @@ def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
 
 def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
     """What happened stands beside the rest where there is room for it, and else below."""
-    text, column = told(entry), 2 + sum(sizes) + 2 * len(sizes)
+    text, column = describe_entry(entry), 2 + sum(sizes) + 2 * len(sizes)
     beside = size(text) <= width - column or width - column >= _ROOM
     sign, tone = SIGNS[entry.severity]
     head: Line = [(tone, f"{sign:2}"), ("", row_of(row, sizes))]

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Ask, RunState, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Unseen, Verdict, unread
 from kubectl_kres.reports.common.parts import RaiseQuota, Record, Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import systems
@@ -32,7 +32,7 @@ from kubectl_kres.reports.quota.denied import Denied, denied, denied_needs, subj
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
 from kubectl_kres.reports.remedies.commands import asking, commands, keeper
 from kubectl_kres.reports.remedies.words import listed, sentence
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Problem(Record, frozen=True):
@@ -106,7 +106,7 @@ class AreaInput(NamedTuple):
 
     store: Store
     namespace: str
-    ask: Ask
+    ask: EvaluationOptions
     quota: Callable[[ResourceQuota], QuotaReport | str]
 
 
@@ -174,7 +174,7 @@ def quota_state(report: QuotaReport | str) -> str:
     return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
 
 
-def read_quota(store: Store, ask: Ask, quota: ResourceQuota) -> QuotaReport | str:
+def read_quota(store: Store, ask: EvaluationOptions, quota: ResourceQuota) -> QuotaReport | str:
     """The report of one quota; a text where it holds what is no quantity."""
     try:
         [report] = quota_reports(store, [quota], ask)
@@ -183,11 +183,11 @@ def read_quota(store: Store, ask: Ask, quota: ResourceQuota) -> QuotaReport | st
     return report
 
 
-def _quotas(scene: AreaInput) -> Made:
+def _quotas(context: AreaInput) -> Made:
     counts: dict[str, int] = {}
     problems: list[Problem] = []
-    for quota in scene.store.all("ResourceQuota", scene.namespace or None):
-        report = scene.quota(quota)
+    for quota in context.store.all("ResourceQuota", context.namespace or None):
+        report = context.quota(quota)
         state = quota_state(report)
         counts[state] = counts.get(state, 0) + 1
         if severity := QUOTA_STATES[state]:
@@ -196,7 +196,7 @@ def _quotas(scene: AreaInput) -> Made:
     problems.sort(key=lambda problem: (order.index(problem.state), -(problem.percent or 0), problem.subject.key))
     parts = parts_of(counts, QUOTA_STATES)
     area = OverviewArea("quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[:MOST]))
-    return Made(area, lambda problem: _quota_remedies(scene, problem))
+    return Made(area, lambda problem: _quota_remedies(context, problem))
 
 
 def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, severity: Severity) -> Problem:
@@ -209,28 +209,28 @@ def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, 
     return Problem("quotas", ref, severity, state, use.name, use.used or "", use.hard, use.percent)
 
 
-def _quota_remedies(scene: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
+def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     """What ends that more is used than allowed; a quota that is only full is as its owner wants it."""
-    quota = scene.store.get("ResourceQuota", problem.subject.name, problem.subject.namespace)
+    quota = context.store.get("ResourceQuota", problem.subject.name, problem.subject.namespace)
     if problem.state != "over" or quota is None:
         return ()
-    report = scene.quota(quota)
+    report = context.quota(quota)
     over = [use for use in report.uses if use.over] if isinstance(report, QuotaReport) else []
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
     kept = keeper(quota.metadata)
     excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
-    made = commands(scene.store.origin, edits, {problem.subject: kept} if kept else {})
-    ask = asking(scene.store.origin, problem.subject)
+    made = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
+    ask = asking(context.store.origin, problem.subject)
     return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
 
 
-def _limits(scene: AreaInput) -> Made:
-    limit_ranges = list(scene.store.all("LimitRange", scene.namespace or None))
+def _limits(context: AreaInput) -> Made:
+    limit_ranges = list(context.store.all("LimitRange", context.namespace or None))
     counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
     for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
-        for row in merged(scene.store, space):
+        for row in merged(context.store, space):
             sound = row.certain and not row.assumptions
             word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
             counts[word] += 1
@@ -252,7 +252,7 @@ def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
     return OverviewArea("pods", "Pod", sum(counts.values()), parts_of(counts, dict.fromkeys(counts, "")))
 
 
-def refused(store: Store, namespace: str, ask: Ask) -> Iterator[Denied | None]:
+def refused(store: Store, namespace: str, ask: EvaluationOptions) -> Iterator[Denied | None]:
     """Every workload that is looked at, one after the other: its refusal, or None where its pods are not refused."""
     for subject in tuple(subjects_of(store, namespace)):
         try:
@@ -358,32 +358,36 @@ class Overview(Record, frozen=True):
 
 def makers() -> tuple[AreaMaker, ...]:
     """The areas that are made from a store alone, in the order in which they are shown."""
-    added = (maker for system in systems() for maker in system.overview_areas())
-    return (QUOTAS, *cast("Iterable[AreaMaker]", added), LIMITRANGES)
+    additions = (maker for system in systems() for maker in system.overview_areas())
+    return (QUOTAS, *cast("Iterable[AreaMaker]", additions), LIMITRANGES)
 
 
-def area_needs(namespace: str) -> tuple[Need, ...]:
+def area_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """What those are made from; a cluster may have none of what is not required."""
-    added = (need for system in systems() for need in system.overview_needs(namespace))
-    return (Need("ResourceQuota", namespace), Need("LimitRange", namespace), *added)
+    additions = (need for system in systems() for need in system.overview_needs(namespace))
+    return (ReadRequest("ResourceQuota", namespace), ReadRequest("LimitRange", namespace), *additions)
 
 
-def overview_needs(namespace: str) -> tuple[Need, ...]:
+def overview_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """All reads of the overview but for pods, which are added up page by page."""
-    needs = (Need("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
+    needs = (ReadRequest("Namespace", name=namespace, required=False), *area_needs(namespace), *denied_needs(namespace))
     return tuple({(need.kind, need.namespace, need.name): need for need in reversed(needs)}.values())
 
 
 def overview(
-    store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None, pods: PodStates | None = None
+    store: Store,
+    namespace: str,
+    ask: EvaluationOptions,
+    sums: Iterable[NamespaceSums] | None,
+    pods: PodStates | None = None,
 ) -> Overview:
     """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how
     they fare; None: those of the store.
     """
-    scene = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
+    context = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
     needs = overview_needs(namespace)
     turned = refused_area(refused(store, namespace, ask))
-    made = [(maker, maker.make(scene)) for maker in makers()]
+    made = [(maker, maker.make(context)) for maker in makers()]
     states = pods if pods is not None else states_in_store(store, namespace, ask.now)
     running = running_area(all_states(store, namespace, states))
     counted = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
@@ -404,7 +408,7 @@ def overview(
     return Overview(namespace, shown, tuple(problems), unseen, whole, elsewhere)
 
 
-def without_problems(store: Store, needs: Sequence[Need], area: OverviewArea) -> OverviewArea:
+def without_problems(store: Store, needs: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:
     """The area without its problems; where its kind is not known, with the reason instead of a count."""
     need = next((need for need in needs if need.kind == area.kind), None)
     state = store.covered(need).state if need is not None else "read"
@@ -414,7 +418,7 @@ def without_problems(store: Store, needs: Sequence[Need], area: OverviewArea) ->
 
 
 def worst_first(areas: Iterable[OverviewArea]) -> list[Problem]:
-    """Of all areas, faults before warnings; else in the order of the areas. An object is told once."""
+    """Of all areas, faults before warnings; else in the order of the areas. An object is reported once."""
     result: dict[ObjectRef, Problem] = {}
     for problem in (problem for area in areas for problem in area.problems):
         result.setdefault(problem.subject, problem)

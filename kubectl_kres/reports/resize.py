@@ -22,14 +22,14 @@ from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, Verdict, unread
 from kubectl_kres.reports.common.parts import Record, Remedy, node_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.pod.verdict import verdict_of, worded
+from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.remedy_resize import REMEDIES
-from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import Store
 
 _FORM = 'a patch looks like {"spec": {"containers": [{"name": "app", "resources": {"limits": {"cpu": "1"}}}]}}'
@@ -213,7 +213,7 @@ class Resize(Record, frozen=True):
     journal: Journal = ()
 
 
-def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
+def resize(store: Store, subject: Subject, patch: Any, ask: EvaluationOptions) -> Resize:
     """Raises UsageError for a bad patch or what is no pod, NotFound if the pod is not in the store."""
     old = _stored(store, subject)
     new, ignored = patched(old, patch)
@@ -233,8 +233,8 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     before = decoded_draft(old, ask.server)
     return Resize(
         subject.ref,
-        worded(verdict_of(outcomes), missed),
-        told(
+        with_outcome(verdict_of(outcomes), missed),
+        untested_remedies(
             remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",)
         ),
         changed,

@@ -22,12 +22,12 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Fact, Unseen, gist, unread
+from kubectl_kres.reports.common.explanation import Fact, Unseen, normalize_message, unread
 from kubectl_kres.reports.common.parts import Record, Severity
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import Happening, System, systems
+from kubectl_kres.reports.common.system import System, TimelineEvent, systems
 from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: The reasons that are ours; all others are the cluster's own words, as FailedCreate.
 CREATED, CHANGED, NEW_TEMPLATE = "Created", "Changed", "NewTemplate"
@@ -130,13 +130,13 @@ class PodNews:
     """What pods say of themselves, and what made them; pods are looked at one by one, since there may be many."""
 
     def __init__(self) -> None:
-        self.happenings: list[Happening] = []
+        self.happenings: list[TimelineEvent] = []
         self._owners: dict[tuple[str, str], tuple[str, str]] = {}
 
     def add(self, pod: Pod) -> None:
         """One more pod, which is not kept."""
         self._owners[pod.metadata.namespace, pod.metadata.name] = controller(pod)
-        self.happenings.extend(Happening(fact, _severity(fact)) for fact in of_pod(pod))
+        self.happenings.extend(TimelineEvent(fact, _severity(fact)) for fact in of_pod(pod))
 
     def workload(self, store: Store, ref: ObjectRef) -> ObjectRef:
         """Of a pod what made it; all else is itself."""
@@ -144,18 +144,20 @@ class PodNews:
         return _maker(store, ObjectRef(kind, name, ref.namespace)) if name else ref
 
 
-def troubles(store: Store, namespace: str, happenings: Iterable[Happening], news: PodNews) -> Iterator[TimelineEntry]:
+def troubles(
+    store: Store, namespace: str, happenings: Iterable[TimelineEvent], news: PodNews
+) -> Iterator[TimelineEntry]:
     """Those of the store, of ``happenings`` and of pods; what says the same of pods of one workload is counted."""
     merged: dict[tuple[ObjectRef, str, str], TimelineEntry] = {}
-    events = (Happening(fact, _severity(fact)) for fact in event_facts(store, namespace))
-    conditions = (Happening(fact, _severity(fact)) for fact in _conditions(store, namespace))
+    events = (TimelineEvent(fact, _severity(fact)) for fact in event_facts(store, namespace))
+    conditions = (TimelineEvent(fact, _severity(fact)) for fact in _conditions(store, namespace))
     # What a condition repeats of an event is no further time.
     counted = ((happening, True) for happening in chain(events, news.happenings, happenings))
     for (fact, severity), counts in chain(counted, ((happening, False) for happening in conditions)):
         if not fact.time:
             continue
         ref = _maker(store, fact.source.ref)
-        key = (news.workload(store, ref), fact.reason, gist(fact.text))
+        key = (news.workload(store, ref), fact.reason, normalize_message(fact.text))
         entry = TimelineEntry(fact.time, fact.reason, ref, fact.text, severity, fact.count)
         have = merged.get(key)
         if have is None:
@@ -193,11 +195,13 @@ def added_kinds() -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for system in systems() for kind in (*system.policies, *system.telling)))
 
 
-def timeline_needs(namespace: str) -> tuple[Need, ...]:
+def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """The reads of a timeline but for pods; a cluster may have none of what is not required."""
-    own = tuple(Need(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
-    added = tuple(Need(kind, namespace if BY_KIND[kind].namespaced else "", required=False) for kind in added_kinds())
-    return (*own, Need("Event", namespace, field_selector="type=Warning", required=False), *added)
+    own = tuple(ReadRequest(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
+    additions = tuple(
+        ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False) for kind in added_kinds()
+    )
+    return (*own, ReadRequest("Event", namespace, field_selector="type=Warning", required=False), *additions)
 
 
 def timeline(store: Store, namespace: str, news: PodNews | None, after: str = "") -> Timeline:
@@ -223,14 +227,16 @@ def _newest_last(entry: TimelineEntry) -> tuple[str, str, str, str]:
 
 def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
     own = ((kind, item) for kind in _POLICIES for item in store.all(kind, namespace or None))
-    added = ((kind, item) for system in systems() for kind, item in _objects(store, system, system.policies, namespace))
-    for kind, item in (*own, *added):
+    additions = (
+        (kind, item) for system in systems() for kind, item in _objects(store, system, system.policies, namespace)
+    )
+    for kind, item in (*own, *additions):
         if isinstance(item.metadata, ManagedMetadata):
             yield from edits(ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata)
     yield from rollouts(store.all("ReplicaSet", namespace or None))
 
 
-def _of_systems(store: Store, namespace: str) -> Iterator[Happening]:
+def _of_systems(store: Store, namespace: str) -> Iterator[TimelineEvent]:
     for system in systems():
         for _, item in _objects(store, system, system.telling, namespace):
             yield from system.happened(item)

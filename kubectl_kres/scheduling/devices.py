@@ -59,7 +59,7 @@ def _claims(pod: SchedulingPod, world: SchedulingWorld) -> Iterator[SchedulingDe
 
 
 def _fault(claim: SchedulingDeviceClaim, world: SchedulingWorld) -> str:
-    """Why a claim cannot be used on any node; empty: none that can be told."""
+    """Why a claim cannot be used on any node; empty: none that can be reported."""
     if claim.status.allocation is not None:
         return ""
     for request in claim.spec.devices.requests or ():

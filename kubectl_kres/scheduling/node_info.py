@@ -181,10 +181,10 @@ def _guarded(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:
     return tuple([pod for pod in pods if pod.anti_affinity])
 
 
-def changed_node(node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod]) -> NodeInfo:
+def changed_node(node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod]) -> NodeInfo:
     """A node as if some of its pods were gone and others were there."""
     gone = set(map(id, removed))
-    pods = (*(pod for pod in node.pods if id(pod) not in gone), *added)
+    pods = (*(pod for pod in node.pods if id(pod) not in gone), *additions)
     return replace(node, pods=pods, requested=sum_requests(pods), guarded=_guarded(pods))
 
 

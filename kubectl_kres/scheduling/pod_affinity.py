@@ -86,11 +86,11 @@ class _Around(Filter):
                 if _selects(term, pod.namespace, pod.labels, {}):
                     _update(self._anti_affinity, node, term.topology_key, step)
 
-    def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
+    def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
         counts = (dict(self._affinity), dict(self._anti_affinity), dict(self.existing))
         other = _Around(self._pod, self._near, self._apart, self._own, counts)
         other.count(node, removed, -1)
-        other.count(node, added, 1)
+        other.count(node, additions, 1)
         return other
 
     def check(self, node: NodeInfo) -> Rejection | None:

@@ -76,9 +76,9 @@ class Filters(Struct, frozen=True):
                 return status
         return None
 
-    def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod]) -> Filters:
+    def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod]) -> Filters:
         """The filters as if some pods of a node were gone and others were there."""
-        changed = tuple((name, plugin_filter.change(node, removed, added)) for name, plugin_filter in self.filters)
+        changed = tuple((name, plugin_filter.change(node, removed, additions)) for name, plugin_filter in self.filters)
         return Filters(changed, self.rejection, self.names, self.named_by)
 
 

@@ -111,7 +111,7 @@ class _Spread(Filter):
                 return Rejection(PodTopologySpread.name, UNSCHEDULABLE, (reason,), about=about)
         return None
 
-    def change(self, node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
+    def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
         """Source: updateWithPod, which also counts pods that are being deleted."""
         if not _has_keys(node, self._constraints):
             return self
@@ -120,7 +120,7 @@ class _Spread(Filter):
             if not _included(constraint, self._pod, node):
                 continue
             value = node.labels[constraint.key]
-            for pods, step in ((removed, -1), (added, 1)):
+            for pods, step in ((removed, -1), (additions, 1)):
                 for pod in pods:
                     if pod.namespace == self._pod.metadata.namespace and matches(constraint.selector, pod.labels):
                         count[value] = count.get(value, 0) + step

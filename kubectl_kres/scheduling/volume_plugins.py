@@ -108,8 +108,8 @@ class _Restrictions(Filter):
             return Rejection(VolumeRestrictions.name, UNSCHEDULABLE, (_IN_USE,), about=about)
         return None
 
-    def change(self, _node: NodeInfo, removed: Sequence[BoundPod], added: Sequence[BoundPod], /) -> Filter:
-        conflicts = self._conflicts - self._uses(removed) + self._uses(added)
+    def change(self, _node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
+        conflicts = self._conflicts - self._uses(removed) + self._uses(additions)
         return _Restrictions(self._disks, self._namespace, self._exclusive, conflicts)
 
     def _uses(self, pods: Iterable[BoundPod]) -> int:

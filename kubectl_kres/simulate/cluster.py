@@ -20,9 +20,9 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Raw, decoded
 from kubectl_kres.model.objects import Namespace as NamespaceObject
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
-from kubectl_kres.simulate.ends import End
+from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
-from kubectl_kres.simulate.judged import JudgedPods
+from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.plugins import POLICIES, parameters_of
@@ -76,11 +76,11 @@ class Side(Struct, frozen=True):
     spaces: Mapping[str, tuple[NamespaceSimulation, Ends]]
     pools: Pools
 
-    def ends(self, space: str) -> tuple[End, ...]:
+    def final_states(self, space: str) -> tuple[FinalState, ...]:
         """The usual rests of a namespace, in words: of very many those in which a workload gets least or most."""
         return self.words(space, self.states(space))
 
-    def words(self, space: str, states: Iterable[State]) -> tuple[End, ...]:
+    def words(self, space: str, states: Iterable[State]) -> tuple[FinalState, ...]:
         """Some of its states in words."""
         return tuple(self.spaces[space][0].end(state) for state in states)
 
@@ -88,8 +88,8 @@ class Side(Struct, frozen=True):
         """The states behind ``ends``."""
         if space not in self.spaces:
             return ()
-        _, ends = self.spaces[space]
-        usual = ends.states[: ends.usual]
+        _, final_states = self.spaces[space]
+        usual = final_states.states[: final_states.usual]
         if len(usual) <= MOST_SHOWN:
             return usual
         first = usual[0].workloads
@@ -183,20 +183,20 @@ class Course:
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [class_of(item, self.store) for kind in OF_CLUSTER for item in self.store.all(kind)]
-        steps, judged = _by_namespace(self._internal), JudgedPods()
+        steps, evaluated = _by_namespace(self._internal), EvaluatedPods()
         for space in self._spaces:
             local = self._local(steps, space)
             here = [step for _, step in local]
             world = world_of(self.store, space, classes)
-            namespace = NamespaceSimulation(self.server, world, here, judged, partial(parameters, self.store))
+            namespace = NamespaceSimulation(self.server, world, here, evaluated, partial(parameters, self.store))
             start = state_of(namespace, world, self.store, space, seen=self.seen)
             rest = _as_is(start)
             if self.settled:
                 rest = namespace.after([start], [], Kubelet(), between=False, most=most)
             usual = rest.states[: rest.usual]
-            ends = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
-            _note(self._sent, self.steps, local, namespace, ends, space)
-            old, new = (namespace, rest), (namespace, ends)
+            final_states = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
+            _note(self._sent, self.steps, local, namespace, final_states, space)
+            old, new = (namespace, rest), (namespace, final_states)
             yield space, Side({space: old}, self.pools_before), Side({space: new}, self.pools)
             self._gaps.update(namespace.tables.gaps)
             for kind in _NUMEROUS if self.emptied else ():
@@ -288,7 +288,7 @@ def _note(
     steps: Sequence[Placed],
     local: Sequence[tuple[int, Step]],
     namespace: NamespaceSimulation,
-    ends: Ends,
+    final_states: Ends,
     space: str,
 ) -> None:
     """What the server said to the user's steps in one namespace."""
@@ -297,7 +297,9 @@ def _note(
     for place, number in enumerate(asked):
         if number < 0:
             continue
-        answers = dict.fromkeys(namespace.requests.answers[state.answers[place]] for state in ends.states[: ends.usual])
+        answers = dict.fromkeys(
+            namespace.requests.answers[state.answers[place]] for state in final_states.states[: final_states.usual]
+        )
         given = steps[number].step
         kind, name = key_of_step(given)
         sent[number] = Sent(number + 1, getattr(given, "label", ""), _what(given), kind, name, space, tuple(answers))

@@ -91,29 +91,29 @@ def _proportional(state: DeploymentState, active: Sequence[ReplicaSetState]) -> 
     newer_first = -1 if to_add > 0 else 1
     ordered = sorted(active, key=lambda item: (-item.wanted, newer_first * age[id(item)]))
     sizes: list[int] = []
-    added = 0
+    additions = 0
     for item in ordered:
-        share = _share(state, item, to_add, added)
+        share = _share(state, item, to_add, additions)
         sizes.append(item.wanted + share)
-        added += share
+        additions += share
     if to_add:
-        sizes[0] = max(0, sizes[0] + to_add - added)
+        sizes[0] = max(0, sizes[0] + to_add - additions)
     sets = state.sets
     for item, size in zip(ordered, sizes, strict=True):
         sets = _replaced(sets, item, _annotated(state, item, size))
     return sets
 
 
-def _share(state: DeploymentState, item: ReplicaSetState, to_add: int, added: int) -> int:
+def _share(state: DeploymentState, item: ReplicaSetState, to_add: int, additions: int) -> int:
     """Source: deployment_util.go GetReplicaSetProportion, getReplicaSetFraction."""
-    if to_add in {0, added}:
+    if to_add in {0, additions}:
         return 0
     if state.replicas == 0:
         fraction = -item.wanted
     else:
         size = item.wanted * (state.replicas + state.surge) / (item.most or state.replicas + state.surge)
         fraction = math.floor(size + 0.5) - item.wanted
-    allowed = to_add - added
+    allowed = to_add - additions
     return min(fraction, allowed) if to_add > 0 else max(fraction, allowed)
 
 
@@ -269,9 +269,9 @@ def taken_down(state: StatefulSetState) -> StatefulSetState | None:
     ready = all(present[ordinal].ready for ordinal in ordinals)
     if not ready and not state.parallel:
         return None
-    beyond = [replica for replica in state.pods if replica.ordinal not in ordinals]
-    if beyond:
-        gone = set(beyond) if state.parallel else {max(beyond)}
+    excess = [replica for replica in state.pods if replica.ordinal not in ordinals]
+    if excess:
+        gone = set(excess) if state.parallel else {max(excess)}
         return state._replace(pods=tuple(replica for replica in state.pods if replica not in gone))
     if state.on_delete:
         return None

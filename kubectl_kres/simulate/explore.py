@@ -55,7 +55,7 @@ class Explorer:
         #: The first workloads that were looked at, by how many they are.
         self._first: dict[int, Workloads] = {}
 
-    def ends(self, starts: Sequence[State], *, between: bool, drawn: bool = True) -> Ends:
+    def final_states(self, starts: Sequence[State], *, between: bool, drawn: bool = True) -> Ends:
         """``between``: also those where controllers act between two steps, or before a quota's controller does.
 
         ``drawn``: where there are too many states some orders are drawn.
@@ -73,10 +73,10 @@ class Explorer:
     def _after_steps(self, state: State) -> State:
         """The state after all steps that have one answer each, up to where controllers act."""
         while not self._acts(state):
-            following = self._next(state, between=False)
-            if len(following) != 1:
+            next_answer = self._next(state, between=False)
+            if len(next_answer) != 1:
                 break
-            state = following[0].compacted()
+            state = next_answer[0].compacted()
         return state
 
     def _distinct(self, states: Iterable[State]) -> list[State]:
@@ -87,29 +87,29 @@ class Explorer:
 
     def _reached(self, starts: Sequence[State], most: int, *, between: bool) -> tuple[list[State], bool]:
         seen: set[Any] = set()
-        ends: list[State] = []
+        final_states: list[State] = []
         stack = list(reversed(starts))
         room = _WAYS * most
         straight = most + _STRAIGHT * (len(self.steps) + max((len(state.workloads) for state in starts), default=0))
         while stack:
             state = stack.pop()
-            following = self._next(state, between=between)
-            while len(following) == 1 and straight > 0:
+            next_answer = self._next(state, between=between)
+            while len(next_answer) == 1 and straight > 0:
                 straight -= 1
-                state = following[0].compacted()
-                following = self._next(state, between=between)
+                state = next_answer[0].compacted()
+                next_answer = self._next(state, between=between)
             mark = self._mark(state)
             if mark in seen:
                 continue
-            room -= len(following)
-            if len(seen) >= most or room < 0 or len(following) > _MOST_WAYS:
-                return ends, False
+            room -= len(next_answer)
+            if len(seen) >= most or room < 0 or len(next_answer) > _MOST_WAYS:
+                return final_states, False
             seen.add(mark)
-            if following:
-                stack.extend(following)
+            if next_answer:
+                stack.extend(next_answer)
             else:
-                ends.append(state)
-        return ends, True
+                final_states.append(state)
+        return final_states, True
 
     def _mark(self, state: State) -> Any:
         """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
@@ -206,16 +206,16 @@ class Explorer:
             if queue:
                 at = len(queue) - 1 if number < 2 else lot.randrange(len(queue))
                 place = queue[at]
-                following = list(self.controllers.fewer(state, place)) or list(self.controllers.moves(state, place))
-                if not following:
+                next_answer = list(self.controllers.fewer(state, place)) or list(self.controllers.moves(state, place))
+                if not next_answer:
                     queue[at] = queue[-1]
                     queue.pop()
                     continue
             else:
-                following = self._next(state, between=False)
-                if not following:
+                next_answer = self._next(state, between=False)
+                if not next_answer:
                     return state
-            state = lot.choice(following).compacted()
+            state = lot.choice(next_answer).compacted()
             queue = queue or self._queue(state, number)
 
     def _queue(self, state: State, number: int) -> list[int]:

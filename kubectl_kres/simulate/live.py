@@ -79,7 +79,8 @@ def class_of(item: Any, store: Store) -> dict[str, Any]:
 def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
     """The objects of a namespace; ReplicaSets and Jobs that another object made are that one's.
 
-    ``classes``: those of the cluster, where they are known already; worlds that share them are told to be alike by it.
+    ``classes``: those of the cluster, where they are known already; worlds that share them are reported to be alike
+    by it.
     """
     result: list[Raw] = []
     for kind in (*IN_NAMESPACE, *OF_RUNS):
@@ -146,8 +147,10 @@ class _Reading:
         counts: dict[bytes, list[Added]] = defaultdict(list)
         for pod in pods:
             spec = msgspec.to_builtins(pod.spec, enc_hook=str)
-            added = {group: [item for item in spec.get(group) or () if item["name"] not in computed] for group in _WIRE}
-            counts[_ENCODE([[{**item, "image": ""} for item in added[group]] for group in _WIRE])].append(added)
+            additions = {
+                group: [item for item in spec.get(group) or () if item["name"] not in computed] for group in _WIRE
+            }
+            counts[_ENCODE([[{**item, "image": ""} for item in additions[group]] for group in _WIRE])].append(additions)
         alike = sorted(counts.values(), key=len, reverse=True)
         names = {name: None for variants in alike for name in sorted(_names(variants[0]))}
         if names:
@@ -210,13 +213,13 @@ class _Reading:
         """With what the quotas' status says, and held against what it says."""
         used, limits = list(state.used), list(state.limits)
         for quota in self.store.all("ResourceQuota", self.name):
-            for number, amount in self._told(quota, quota.status.used):
+            for number, amount in self._amounts(quota, quota.status.used):
                 used[number] = amount
-            for number, amount in self._told(quota, quota.spec.hard):
+            for number, amount in self._amounts(quota, quota.spec.hard):
                 limits[number] = amount
         return state._replace(used=tuple(used), limits=tuple(limits))
 
-    def _told(self, quota: ResourceQuota, values: Mapping[str, Any] | None) -> Iterable[tuple[int, int]]:
+    def _amounts(self, quota: ResourceQuota, values: Mapping[str, Any] | None) -> Iterable[tuple[int, int]]:
         try:
             amounts = parse_list(values, "status")
         except Unparsable:

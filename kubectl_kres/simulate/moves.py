@@ -246,8 +246,8 @@ class Controllers:
                 then = then.charged(self.tables.shapes[replica.shape].cost, -1)
             raw = self.tables.worlds[state.world].objects[state.workloads[place][0]]
             if deletes_claims(raw, "whenScaled"):
-                beyond = [replica for replica in gone if replica.ordinal not in workload.ordinals]
-                then = without_claims(then, self.tables, raw, workload, beyond)
+                excess = [replica for replica in gone if replica.ordinal not in workload.ordinals]
+                then = without_claims(then, self.tables, raw, workload, excess)
             yield then
             return
         for ordinal in statefulset.missing(workload):

@@ -219,11 +219,11 @@ class _Restarts:
         """The worst of all ends, if the rollout does not complete in it."""
         of = restart.workload.replicas - getattr(restart.workload, "partition", 0)
         if not beside and self._starts_never(restart.workload):
-            return StalledRollout(restart.key, 0, 0, of, (), partial(self._told, restart, beside, 0))
+            return StalledRollout(restart.key, 0, 0, of, (), partial(self._messages, restart, beside, 0))
         counts = self._counts(restart, beside, most)
         if min(counts) >= of:
             return None
-        tell = partial(self._told, restart, beside, most)
+        tell = partial(self._messages, restart, beside, most)
         return StalledRollout(restart.key, min(counts), min(max(counts), of), of, beside, tell)
 
     def _starts_never(self, workload: DeploymentState | StatefulSetState) -> bool:
@@ -234,11 +234,11 @@ class _Restarts:
 
     def _counts(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> list[int]:
         """How many pods are updated, in each end."""
-        ends = self._played({restart.key, *beside}, most)
-        place = ends[0].workloads.place(restart.key) or 0
-        return [updated_of(end.workloads[place][1]) for end in ends]
+        final_states = self._played({restart.key, *beside}, most)
+        place = final_states[0].workloads.place(restart.key) or 0
+        return [updated_of(end.workloads[place][1]) for end in final_states]
 
-    def _told(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
+    def _messages(self, restart: _Restart, beside: tuple[Key, ...], most: int) -> tuple[str, ...]:
         """The server's words to the next pod in the worst end."""
         counts = self._counts(restart, beside, most)
         end = self._played({restart.key, *beside}, most)[counts.index(min(counts))]
@@ -260,8 +260,10 @@ class _Restarts:
             if orders[0].workloads == orders[1].workloads or most < _LEAST:
                 self._ends[together] = orders
             else:
-                ends = self.namespace.after([state], [], Kubelet(), between=False, most=min(most, _MOST), drawn=False)
-                self._ends[together] = ends.states if ends.complete else (*orders, *ends.states)
+                final_states = self.namespace.after(
+                    [state], [], Kubelet(), between=False, most=min(most, _MOST), drawn=False
+                )
+                self._ends[together] = final_states.states if final_states.complete else (*orders, *final_states.states)
         return self._ends[together]
 
     def _rest(self, state: State, *, others_first: bool = False) -> State:
@@ -351,9 +353,10 @@ def _replacements(workload: WorkloadState) -> list[_Replacement]:
             item = next((item for item in workload.sets if item.pods), newest)
             return [_Replacement(shape, item.template)]
         case StatefulSetState(pods=[first, *rest]):
-            ends = {template_of(workload, pod.ordinal): pod for pod in (*rest[-1:], first)}
+            final_states = {template_of(workload, pod.ordinal): pod for pod in (*rest[-1:], first)}
             return [
-                _Replacement(pod.shape, template) for template, pod in sorted(ends.items(), key=lambda item: item[1])
+                _Replacement(pod.shape, template)
+                for template, pod in sorted(final_states.items(), key=lambda item: item[1])
             ]
     return [_Replacement(shape, workload.template)]
 

@@ -132,7 +132,7 @@ class Plugins:
         self.deciding, self.server, self.gaps = deciding, server, gaps
 
     def pod(
-        self, raw: Raw, policies: Policies, *, whole: bool, added: frozenset[str] = frozenset()
+        self, raw: Raw, policies: Policies, *, whole: bool, additions: frozenset[str] = frozenset()
     ) -> tuple[Outcome, ...]:
         """Every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is left
         out and told. ``added``: its containers of which live pods alone tell.
@@ -144,11 +144,11 @@ class Plugins:
         try:
             sent = creation(raw, self.name)
             request = sent.of(chain.named(settled(raw, self.server), self.name))
-            deciding = self._without(unread_fields(whole=whole, added=bool(added)), request)
-            deciding = msgspec.structs.replace(deciding, added=added) if added else deciding
+            deciding = self._without(unread_fields(whole=whole, additions=bool(additions)), request)
+            deciding = msgspec.structs.replace(deciding, added=additions) if additions else deciding
             if self._matching(deciding.mutating, request):
                 answers = chain.create(raw, self.name, policies, self.server, deciding)
-                self._told(gap for answer in answers for gap in answer.unknown)
+                self._add_gaps(gap for answer in answers for gap in answer.unknown)
                 return tuple(answer.outcome for answer in answers)
             run = chain.Chain(request, policies, self.server, deciding)
             return tuple(item for outcome in outcomes for item in self._pod(run, request, outcome))
@@ -177,7 +177,7 @@ class Plugins:
             yield outcome
             return
         changing = self._matching(self.deciding.mutating, request)
-        self._told(
+        self._add_gaps(
             f"{MUTATING} {bound.policy.name} is not computed: it changes the {request.kind}" for bound in changing
         )
         yield from self._reviewed(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
@@ -190,13 +190,13 @@ class Plugins:
 
     def _reviewed(self, run: chain.Chain, request: Request, outcome: Outcome) -> Iterator[Outcome]:
         reviews: list[Review] = list(run.review(request))
-        self._told(gap for review in reviews for gap in review.unknown)
+        self._add_gaps(gap for review in reviews for gap in review.unknown)
         refusals = [refusal for review in reviews for refusal in review.refusals]
         for refusal in refusals:
             yield msgspec.structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, object=None)
         if not refusals:
-            told = {*outcome.warnings, *(text for review in reviews for text in review.warnings)}
-            yield msgspec.structs.replace(outcome, warnings=tuple(sorted(told))) if told else outcome
+            texts = {*outcome.warnings, *(text for review in reviews for text in review.warnings)}
+            yield msgspec.structs.replace(outcome, warnings=tuple(sorted(texts))) if texts else outcome
 
     def _matching(self, bound: Iterable[Bound], request: Request) -> list[Bound]:
         return [
@@ -218,9 +218,9 @@ class Plugins:
             if left is not None:
                 yield left
             if reasons and self._matching([item], request):
-                self._told(f"{kind} {item.policy.name} is not computed: {reason}" for reason in reasons)
+                self._add_gaps(f"{kind} {item.policy.name} is not computed: {reason}" for reason in reasons)
 
-    def _told(self, gaps: Iterable[str]) -> None:
+    def _add_gaps(self, gaps: Iterable[str]) -> None:
         self.gaps.update(dict.fromkeys(gaps))
 
 

@@ -415,7 +415,7 @@ class Requests:
 
 
 def _having(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
-    """The world with an object; of ``parts`` nothing but the next pod is judged."""
+    """The world with an object; of ``parts`` nothing but the next pod is evaluated."""
     after = world.having(raw, whole=isinstance(step, Apply))
     for part in parts:
         after = after.having(part, whole=True)

@@ -10,9 +10,9 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Delete, Step, applied, key_of_step
-from kubectl_kres.simulate.ends import End, StateReader
+from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
-from kubectl_kres.simulate.judged import JudgedPods
+from kubectl_kres.simulate.final_states import FinalState, StateReader
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import Key, Workloads, World
@@ -27,18 +27,19 @@ class NamespaceSimulation:
         server: Server,
         world: World,
         steps: Iterable[Step] = (),
-        judged: JudgedPods | None = None,
+        evaluated: EvaluatedPods | None = None,
         look: Look = no_parameters,
     ) -> None:
         """``steps``: everything that will be carried out: quotas that it brings are counted from the beginning.
 
-        ``judged``: what was found in other namespaces of the same server. ``look``: where parameters of policies are.
+        ``evaluated``: what was found in other namespaces of the same server. ``look``: where parameters of policies
+        are.
         """
         steps = tuple(steps)
         quotas = [*world.quotas, *_quotas(steps, world)]
-        #: What steps delete, by name: of what controllers made only this is told apart from others like it.
+        #: What steps delete, by name: of what controllers made only this is reported apart from others like it.
         self.deleted = {key_of_step(step) for step in steps if isinstance(step, Delete)}
-        self.tables = Tables(server, quotas, judged, look)
+        self.tables = Tables(server, quotas, evaluated, look)
         self.requests = Requests(self.tables)
         self.reader = StateReader(self.requests)
         #: Shapes of the pods that belong to something which no controller here acts on.
@@ -67,7 +68,7 @@ class NamespaceSimulation:
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.begin(ready=kubelet.ready)
         explorer = Explorer(self.requests, self.controllers(kubelet), steps, most)
-        return explorer.ends(fresh, between=between, drawn=drawn)
+        return explorer.final_states(fresh, between=between, drawn=drawn)
 
     def controllers(self, kubelet: Kubelet) -> Controllers:
         """The controllers of the namespace over pods that fare like this."""
@@ -75,7 +76,7 @@ class NamespaceSimulation:
             self._controllers[kubelet] = Controllers(self.tables, kubelet)
         return self._controllers[kubelet]
 
-    def end(self, state: State) -> End:
+    def end(self, state: State) -> FinalState:
         """A rest in words."""
         return self.reader.end(state)
 

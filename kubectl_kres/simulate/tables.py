@@ -26,7 +26,7 @@ from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.policies.rules.policy import Look, no_parameters
-from kubectl_kres.simulate.judged import JudgedPods, Stored
+from kubectl_kres.simulate.evaluated_pods import EvaluatedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, summed, without_quotas
 from kubectl_kres.simulate.state import CONTROLLED, OF_RUNS, Cost, Key, MadeBy, World, template_key, template_raw
@@ -50,8 +50,8 @@ class Variant:
 
     __slots__ = ("_pod", "added", "owner", "raw")
 
-    def __init__(self, owner: Key, raw: Raw, added: frozenset[str] = frozenset()) -> None:
-        self.owner, self.raw, self.added = owner, raw, added
+    def __init__(self, owner: Key, raw: Raw, additions: frozenset[str] = frozenset()) -> None:
+        self.owner, self.raw, self.added = owner, raw, additions
         self._pod: Pod | None = None
 
     @property
@@ -86,9 +86,9 @@ class Template(Variant):
 
     def is_like(self, other: Template) -> bool:
         """Whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
-        return self._told() == other._told() and self.key == other.key
+        return self._images_and_labels() == other._images_and_labels() and self.key == other.key
 
-    def _told(self) -> tuple[list[Any], Mapping[str, Any]]:
+    def _images_and_labels(self) -> tuple[list[Any], Mapping[str, Any]]:
         """Images and labels."""
         labels = (self.raw.get("metadata") or {}).get("labels") or {}
         images = [container.get("image") or "" for container in (self.raw.get("spec") or {}).get("containers") or ()]
@@ -102,12 +102,14 @@ class Tables:
         self,
         server: Server,
         quotas: Iterable[ResourceQuota] = (),
-        judged: JudgedPods | None = None,
+        evaluated: EvaluatedPods | None = None,
         look: Look = no_parameters,
     ) -> None:
-        """``judged``: what was found already in other namespaces of the same server. ``look``: where parameters are."""
+        """``evaluated``: what was found already in other namespaces of the same server. ``look``: where parameters
+        are.
+        """
         self.server, self.look = server, look
-        self.judged = judged if judged is not None else JudgedPods()
+        self.judged = evaluated if evaluated is not None else EvaluatedPods()
         self.measures = Measures(quotas)
         self.templates: list[Template] = []
         self.shapes: list[Shape] = []
@@ -197,10 +199,10 @@ class Tables:
     def _answers(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         key = (template, world.deciding)
         if key not in self._options:
-            self._options[key] = self._judged(template, world)
+            self._options[key] = self._evaluate(template, world)
         return self._options[key]
 
-    def _judged(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
+    def _evaluate(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         result = self.templates[template]
         if result.owner in self._rejecting and not self._rejection(template):
             kind, name = result.owner
@@ -250,7 +252,7 @@ class Tables:
             return admit(variant.pod(), policies, self.server, journal=False)
         raw = pod_of(variant.raw, variant.owner[1], name=name)
         if plugins is not None:
-            return plugins.pod(raw, policies, whole=self.templates[template].whole, added=variant.added)
+            return plugins.pod(raw, policies, whole=self.templates[template].whole, additions=variant.added)
         return admit(decoded(raw, Pod), policies, self.server, journal=False)
 
     def expect(self, owner: Key, variants: Sequence[Added]) -> None:
@@ -266,7 +268,9 @@ class Tables:
         if expected is None or self._rejection(template):
             return (plain,)
         if template not in self._variants_of:
-            self._variants_of[template] = tuple(Variant(plain.owner, *_with(plain.raw, added)) for added in expected)
+            self._variants_of[template] = tuple(
+                Variant(plain.owner, *_with(plain.raw, additions)) for additions in expected
+            )
         return self._variants_of[template]
 
     def plugins(self, world: World) -> Plugins | None:
@@ -350,13 +354,13 @@ class Tables:
         return request_of(decoded(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended)
 
 
-def _with(template: Raw, added: Added) -> tuple[Raw, frozenset[str]]:
+def _with(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:
     """The template with the containers that it does not have itself, and their names."""
     spec = dict(template.get("spec") or {})
     own = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}
     names: set[str] = set()
     for group in _GROUPS:
-        new = [item for item in added.get(group, ()) if item.get("name") not in own]
+        new = [item for item in additions.get(group, ()) if item.get("name") not in own]
         if new:
             spec[group] = [*(spec.get(group) or ()), *new]
             names |= {str(item.get("name")) for item in new}

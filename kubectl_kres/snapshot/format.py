@@ -19,13 +19,13 @@ from msgspec import Struct
 from kubectl_kres import __version__
 from kubectl_kres.model import kinds
 from kubectl_kres.model.pod import ManagedPod
-from kubectl_kres.store.store import Coverage, Need, Store
+from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
 #: 2: with what the scheduler looks at.
 FORMAT = 2
 PAGE = 100
 
-#: How each snapshot begins, so that any other file is told apart by its first bytes.
+#: How each snapshot begins, so that any other file is reported apart by its first bytes.
 MAGIC = b'{"kres":"snapshot",'
 END = b'{"end":'
 CRC = b',"crc32":'
@@ -36,7 +36,7 @@ T = TypeVar("T")
 class Covered(Struct, frozen=True):
     """A need and how reading it went."""
 
-    need: Need
+    need: ReadRequest
     coverage: Coverage
 
 
@@ -81,7 +81,7 @@ class SnapshotPage(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
     managed: bool = False
 
 
-def covered(coverage: Mapping[Need, Coverage]) -> tuple[Covered, ...]:
+def covered(coverage: Mapping[ReadRequest, Coverage]) -> tuple[Covered, ...]:
     """Coverage as it is written, in an order that does not depend on how it was gathered."""
     return tuple(Covered(*pair) for pair in sorted(coverage.items(), key=lambda pair: msgspec.structs.astuple(pair[0])))
 

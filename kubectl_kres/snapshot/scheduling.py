@@ -34,7 +34,7 @@ from kubectl_kres.scheduling.node_info import (
     placed_pod,
     share_labels,
 )
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 #: Decoded from the same answers of the server as the objects of the kind, since there are many of them.
 BESIDE = {"Node": scheduling.NODES, "Pod": scheduling.POD}
@@ -64,14 +64,14 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
         yield scheduling.BOUND_PODS, list(_placed(items))
 
 
-def needs_beside(need: Need) -> tuple[Need, ...]:
+def needs_beside(need: ReadRequest) -> tuple[ReadRequest, ...]:
     """Return what is known of the views once ``need``, a list of nodes or pods, was read."""
     if need.kind == "Node":
-        return (Need(scheduling.NODES),)
+        return (ReadRequest(scheduling.NODES),)
     if need.kind != "Pod" or need.name:
         return ()
-    everywhere = () if need.namespace else (Need(scheduling.BOUND_PODS),)
-    return (Need(scheduling.POD, need.namespace), *everywhere)
+    everywhere = () if need.namespace else (ReadRequest(scheduling.BOUND_PODS),)
+    return (ReadRequest(scheduling.POD, need.namespace), *everywhere)
 
 
 def asks_more(pod: SchedulingPod) -> bool:

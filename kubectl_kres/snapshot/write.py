@@ -30,7 +30,7 @@ from kubectl_kres.model.admitting import is_parameter
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
 from kubectl_kres.snapshot.redact import deciding_parts, redact
-from kubectl_kres.store.store import Coverage, Need, Store
+from kubectl_kres.store.store import Coverage, ReadRequest, Store
 from kubectl_kres.tekton import model as tekton
 from kubectl_kres.tekton.model import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
 from kubectl_kres.tekton.rules.resources.container_draft import ARTIFACTS, needs_directory
@@ -239,7 +239,7 @@ def write_stream(
     pages: Pages,
     path: str,
     *,
-    coverage: Callable[[], Mapping[Need, Coverage]] | None = None,
+    coverage: Callable[[], Mapping[ReadRequest, Coverage]] | None = None,
 ) -> int:
     """Writes pages (a kind and its objects) as they come, so that one is in memory; returns the number of objects.
 
@@ -262,7 +262,7 @@ def _write(
     stream: BinaryIO | gzip.GzipFile,
     header: Header,
     pages: Pages,
-    coverage: Callable[[], Mapping[Need, Coverage]] | None,
+    coverage: Callable[[], Mapping[ReadRequest, Coverage]] | None,
 ) -> int:
     crc = objects = 0
     for count, line in itertools.chain([(0, _ENCODER.encode(header) + b"\n")], _lines(pages)):

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.model.admitting import kind_name
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
 _SIGNS = {"In": "in", "NotIn": "notin"}
 
 
-def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) -> Need:
+def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) -> ReadRequest:
     """What is read for a paramRef that is asked about in a namespace."""
     name = str(reference.get("name") or "")
     selector = "" if name else ",".join(_terms(reference.get("selector") or {}))
     space = str(reference.get("namespace") or namespace)
-    return Need(kind_name(api_version, kind), space, name, selector, required=False)
+    return ReadRequest(kind_name(api_version, kind), space, name, selector, required=False)
 
 
-def kind_need(api_version: str, kind: str) -> Need:
+def kind_need(api_version: str, kind: str) -> ReadRequest:
     """Whether the server has the kind: of an object that no server has, so that only discovery is asked."""
-    return Need(kind_name(api_version, kind), name=".", required=False)
+    return ReadRequest(kind_name(api_version, kind), name=".", required=False)
 
 
 def _terms(selector: Raw) -> Sequence[str]:

@@ -18,7 +18,7 @@ from kubectl_kres.model.objects import ObjectRef
 ReadState = Literal["read", "denied", "absent", "failed", "unread"]
 
 
-class Need(Struct, frozen=True, omit_defaults=True):
+class ReadRequest(Struct, frozen=True, omit_defaults=True):
     """One GET: a kind in a namespace (empty: all, or cluster-scoped), one object if ``name`` is given.
 
     ``required``: without it the answer is partial; otherwise it only adds to the explanation.
@@ -114,9 +114,9 @@ class Store:
         #: What is there in the place of an object of a file.
         self.beneath: dict[ObjectRef, Any] = {}
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
-        self._coverage: dict[Need, Coverage] = {}
+        self._coverage: dict[ReadRequest, Coverage] = {}
         #: The same needs by what they name: a list of thousands of objects asks for the coverage of each.
-        self._by_place: dict[tuple[str, str, str], dict[Need, None]] = {}
+        self._by_place: dict[tuple[str, str, str], dict[ReadRequest, None]] = {}
         self._revisions: dict[str, int] = {}
         #: Rises with each change of anything.
         self.changes = 0
@@ -227,23 +227,23 @@ class Store:
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
 
-    def cover(self, need: Need, coverage: Coverage) -> None:
+    def cover(self, need: ReadRequest, coverage: Coverage) -> None:
         self._changed(need.kind)
         self._coverage[need] = coverage
         self._by_place.setdefault((need.kind, need.namespace, need.name), {})[need] = None
 
-    def uncover(self, need: Need) -> None:
+    def uncover(self, need: ReadRequest) -> None:
         """Forget how reading ``need`` went."""
         self._changed(need.kind)
         self._coverage.pop(need, None)
         self._by_place.get((need.kind, need.namespace, need.name), {}).pop(need, None)
 
-    def covered(self, need: Need) -> Coverage:
+    def covered(self, need: ReadRequest) -> Coverage:
         """How reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower one."""
         exact = self._coverage.get(need)
         if exact is not None:
             return exact
-        wider: dict[Need, Coverage] = {}
+        wider: dict[ReadRequest, Coverage] = {}
         for other in self._wider(need):
             coverage = wider[other] = self._coverage[other]
             if coverage.known:
@@ -252,33 +252,33 @@ class Store:
             return next(iter(wider.values()), UNREAD)
         return [coverage for other, coverage in self._coverage.items() if other in wider][-1]
 
-    def _wider(self, need: Need) -> Iterator[Need]:
+    def _wider(self, need: ReadRequest) -> Iterator[ReadRequest]:
         for space in ("", need.namespace) if need.namespace else ("",):
             for name in ("", need.name) if need.name else ("",):
                 for other in self._by_place.get((need.kind, space, name), ()):
                     if _covers(other, need):
                         yield other
 
-    def wants(self, need: Need) -> bool:
+    def wants(self, need: ReadRequest) -> bool:
         """Whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
         coverage = self.covered(need)
         if coverage.state == "unread":
             return True
         return not coverage.known and need.kind in _OWN and need not in self._coverage
 
-    def gaps(self) -> dict[Need, Coverage]:
+    def gaps(self) -> dict[ReadRequest, Coverage]:
         """What was asked for and is not known, in the order of asking."""
         return {need: coverage for need, coverage in self._coverage.items() if not coverage.known}
 
-    def asked(self, kind: str) -> Iterator[Need]:
+    def asked(self, kind: str) -> Iterator[ReadRequest]:
         """The reads of a kind that were tried."""
         return (need for (name, _, _), needs in self._by_place.items() if name == kind for need in needs)
 
-    def needs(self) -> dict[Need, Coverage]:
+    def needs(self) -> dict[ReadRequest, Coverage]:
         return dict(self._coverage)
 
 
-def _covers(wide: Need, narrow: Need) -> bool:
+def _covers(wide: ReadRequest, narrow: ReadRequest) -> bool:
     return (
         wide.kind == narrow.kind
         and wide.namespace in {"", narrow.namespace}
@@ -298,7 +298,7 @@ class Changes:
         self.added: dict[ObjectRef, None] = {}
         self.changed: dict[ObjectRef, None] = {}
         self.gone: dict[ObjectRef, None] = {}
-        self.needs: dict[Need, None] = {}
+        self.needs: dict[ReadRequest, None] = {}
 
     def __bool__(self) -> bool:
         """Whether there is any."""

@@ -18,7 +18,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import commands, save, themes, whatif
 from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
@@ -55,7 +55,7 @@ _WIDE = 120
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
 #: The digits go to namespaces, and commands name them, on every screen.
-_SPACES = Need("Namespace", required=False)
+_SPACES = ReadRequest("Namespace", required=False)
 #: Kinds that have screens and no list.
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
 
@@ -318,12 +318,12 @@ class Kres(WhatIfKeys):
         await super().on_event(event)
         self._ahead.sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
 
-    def searched(self) -> tuple[Need, ...]:
+    def searched(self) -> tuple[ReadRequest, ...]:
         """What the palette looks for names in: the objects of every list."""
         kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
         space = self.session.namespace
         return tuple(
-            Need(kind, space if BY_KIND[kind].namespaced else "", required=False)
+            ReadRequest(kind, space if BY_KIND[kind].namespaced else "", required=False)
             for kind in (*kinds, *_WORKLOADS)
             if BY_KIND[kind].listed
         )
@@ -537,7 +537,7 @@ class Kres(WhatIfKeys):
 
     def action_run(self, text: str) -> None:
         """What was typed behind ``:``, or stands behind a key of the user's."""
-        result = commands.meant(self.session.setting.hotkeys.get(text, text), self.session)
+        result = commands.parse_command(self.session.setting.hotkeys.get(text, text), self.session)
         if result.quit:
             self.exit()
         elif result.context:

@@ -42,7 +42,7 @@ class Meant(NamedTuple):
     context: str = ""
 
 
-def meant(text: str, session: Session) -> Meant:
+def parse_command(text: str, session: Session) -> Meant:
     """``pods``, ``pods shop``, ``pods /web``, ``po app=web``, ``quota team``, ``deploy/web``, ``ns``, ``q``."""
     word, _, more = text.strip().partition(" ")
     # Once: an alias may go by the name of what it stands for.
@@ -105,15 +105,15 @@ def start(texts: Sequence[str], session: Session) -> Trail:
         raise UsageError(f"tui takes one resource and one name, not {' '.join(texts)}")
     kind = find_kind(head)
     if names and kind is not None and has_screen(kind):
-        result = _named(kind, names[0], _held(kind, names[0], session))
+        result = _named(kind, names[0], _namespaces_to_search(kind, names[0], session))
     else:
-        result = meant(" ".join([head, *names]), session)
+        result = parse_command(" ".join([head, *names]), session)
     if result.place is None:
         raise UsageError(result.fault or f'no screen "{texts[0]}"')
     return (HOME,) if result.place == HOME else (HOME, result.place)
 
 
-def _held(kind: Kind, name: str, session: Session) -> Sequence[str]:
+def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[str]:
     """The namespaces in which to look for a name before anything is read."""
     if not kind.namespaced:
         return ("",)

@@ -16,7 +16,7 @@ from kubectl_kres.errors import Forbidden, KresError
 from kubectl_kres.model.kinds import describe, is_view
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import READ, Changes, Coverage, Need, Store
+from kubectl_kres.store.store import READ, Changes, Coverage, ReadRequest, Store
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class DataFeed(Protocol):
     """Reads what is wanted, in threads of its own; the store belongs to who drains."""
 
-    def want(self, needs: Iterable[Need]) -> None:
+    def want(self, needs: Iterable[ReadRequest]) -> None:
         """Start reading these; stop reading what is no longer wanted."""
         ...
 
@@ -36,7 +36,7 @@ class DataFeed(Protocol):
         """Apply what arrived to the store. Never waits."""
         ...
 
-    def states(self) -> Mapping[Need, FeedState]:
+    def states(self) -> Mapping[ReadRequest, FeedState]:
         """How the reading of each need goes."""
         ...
 
@@ -50,12 +50,12 @@ class StillSource(Protocol):
 
     @property
     def store(self) -> Store: ...
-    def fill(self, needs: Iterable[Need]) -> None: ...
-    def pages(self, need: Need) -> Iterator[list[Any]]: ...
+    def fill(self, needs: Iterable[ReadRequest]) -> None: ...
+    def pages(self, need: ReadRequest) -> Iterator[list[Any]]: ...
 
 
 #: Objects of a page of a need, or how the reading of it ended.
-_Arrival = tuple[Need, list[Any], Coverage | None]
+_Arrival = tuple[ReadRequest, list[Any], Coverage | None]
 
 
 class ReadOnce:
@@ -64,9 +64,9 @@ class ReadOnce:
     def __init__(self, source: StillSource) -> None:
         describe()
         self._source = source
-        self._asked: dict[Need, FeedState] = {}
+        self._asked: dict[ReadRequest, FeedState] = {}
         self._arrived: deque[_Arrival] = deque()
-        self._queue: SimpleQueue[Need | None] = SimpleQueue()
+        self._queue: SimpleQueue[ReadRequest | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -74,9 +74,9 @@ class ReadOnce:
     @property
     def idle(self) -> bool:
         """Whether all that was wanted has been read and drained."""
-        return not self._arrived and all(state.held for state in self._asked.values())
+        return not self._arrived and all(state.has_objects for state in self._asked.values())
 
-    def want(self, needs: Iterable[Need]) -> None:
+    def want(self, needs: Iterable[ReadRequest]) -> None:
         for need in needs:
             if need not in self._asked:
                 self._asked[need] = FeedState("listing")
@@ -103,7 +103,7 @@ class ReadOnce:
                 store.cover(need, end)
                 changes.needs[need] = None
                 self._asked[need] = FeedState(
-                    _PHASES[end.state], held=True, read=self._asked[need].read, why=end.message
+                    _PHASES[end.state], has_objects=True, read=self._asked[need].read, why=end.message
                 )
         return changes
 
@@ -112,7 +112,7 @@ class ReadOnce:
         with self._lock:
             return find()
 
-    def states(self) -> Mapping[Need, FeedState]:
+    def states(self) -> Mapping[ReadRequest, FeedState]:
         return self._asked
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class ReadOnce:
                 end = Coverage("unread" if not need.name else "failed", error.message)
             self._arrived.append((need, [], end))
 
-    def _pages(self, need: Need) -> Iterator[list[Any]]:
+    def _pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         if not need.name:
             yield from self._source.pages(need)
             return

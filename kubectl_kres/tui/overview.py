@@ -27,7 +27,7 @@ from kubectl_kres.reports.overview import (
 )
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.quotas import quota_row
 from kubectl_kres.tui.session import Session, read_as
 
@@ -40,12 +40,12 @@ _MENDED = 20
 Stamp = tuple[object, ...]
 
 
-def unseen(session: Session, need: Need) -> str:
+def unseen(session: Session, need: ReadRequest) -> str:
     """Why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
     coverage, state = session.store.covered(need), session.feed.states().get(read_as(need))
     if coverage.state in _UNSEEN:
         return _UNSEEN[coverage.state]
-    over = state is not None and state.held
+    over = state is not None and state.has_objects
     return "not held here" if coverage.state == "unread" and over else ""
 
 
@@ -61,7 +61,7 @@ class Areas:
         self._found: list[Denied | None] = []
         self._work: Iterator[Denied | None] | None = None
         self._looked: Stamp = ()
-        self._wanted: tuple[Stamp, tuple[Need, ...]] = ((), ())
+        self._wanted: tuple[Stamp, tuple[ReadRequest, ...]] = ((), ())
         self._rested = self._took = 0.0
         #: How what makes pods fares, as of the last look, and the look that is under way.
         self._running = OverviewArea("running", "Pod", state="unread")
@@ -69,15 +69,15 @@ class Areas:
         self._fared: Stamp = ()
         self._fared_until = 0.0
 
-    def needs(self) -> tuple[Need, ...]:
+    def needs(self) -> tuple[ReadRequest, ...]:
         """What the areas are made from; once that is there, what tells which workloads are refused."""
         space = self._session.namespace
         first = area_needs(space)
-        if any(self._session.loading((*first, Need("Pod", space)))) or not self._settled(first):
+        if any(self._session.loading((*first, ReadRequest("Pod", space)))) or not self._settled(first):
             return first
         return tuple(dict.fromkeys((*first, *self._late())))
 
-    def _late(self) -> tuple[Need, ...]:
+    def _late(self) -> tuple[ReadRequest, ...]:
         """What tells which workloads are refused, which the quotas decide with."""
         stamp = self._stamp(("ResourceQuota",))
         if self._wanted[0] != stamp:
@@ -85,7 +85,7 @@ class Areas:
             self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
         return self._wanted[1]
 
-    def _settled(self, needs: tuple[Need, ...]) -> bool:
+    def _settled(self, needs: tuple[ReadRequest, ...]) -> bool:
         """Whether nothing of that is only about to be read."""
         store, states = self._session.store, self._session.feed.states()
         return all(store.covered(need).state != "unread" or read_as(need) in states for need in needs)
@@ -149,8 +149,8 @@ class Areas:
         stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
         if result is None or result[0] != stamp:
             session = self._session
-            scene = AreaInput(session.store, session.namespace, session.ask, self._quota)
-            result = self._held[maker.name] = (stamp, maker.make(scene))
+            context = AreaInput(session.store, session.namespace, session.ask, self._quota)
+            result = self._held[maker.name] = (stamp, maker.make(context))
         return result[1]
 
     def _quota(self, quota: ResourceQuota) -> QuotaReport | str:
@@ -182,7 +182,7 @@ class Areas:
     def _is_stale(self) -> bool:
         """Whether pods, or what makes them, are not as they were looked at last."""
         session, kinds = self._session, (*ASKED, "Pod")
-        known = session.store.covered(Need("Pod", session.namespace)).known
+        known = session.store.covered(ReadRequest("Pod", session.namespace)).known
         unread = any(session.store.covered(need).state == "unread" for need in self._late() if need.required)
         return known and not unread and self._stamp(kinds) != self._fared
 

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.session import Session, read_as
 
 #: What a state of coverage is called.
 _WORDS = {"denied": "forbidden", "unread": "not held here"}
 
 
-def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[Line]:
+def gap_lines(session: Session, needs: Iterable[ReadRequest], width: int) -> Iterator[Line]:
     """Each need that is not known, in the server's words; for what is forbidden, the rule that is missing."""
     states = session.feed.states()
     for need in needs:
         coverage = session.store.covered(need)
         state = states.get(read_as(need))
-        if coverage.known or (coverage.state == "unread" and (state is None or not state.held)):
+        if coverage.known or (coverage.state == "unread" and (state is None or not state.has_objects)):
             continue
         kind = BY_KIND[need.kind]
         where = f" in {need.namespace}" if need.namespace else ""
@@ -32,7 +32,7 @@ def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[L
             yield from toned("", rule_lines(need))
 
 
-def rule_lines(need: Need) -> Iterator[str]:
+def rule_lines(need: ReadRequest) -> Iterator[str]:
     """The RBAC rule, as it stands in a Role."""
     kind = BY_KIND[need.kind]
     scope = f"Role in {need.namespace}" if need.namespace and kind.namespaced else "ClusterRole"
@@ -42,6 +42,6 @@ def rule_lines(need: Need) -> Iterator[str]:
     yield '      verbs: ["get", "list", "watch"]'
 
 
-def rule_text(need: Need) -> str:
+def rule_text(need: ReadRequest) -> str:
     """The rule alone, to paste."""
     return "\n".join(line[4:] for line in list(rule_lines(need))[1:])

@@ -21,10 +21,10 @@ from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.qos.qos_report import QosAnswers
 from kubectl_kres.reports.qos.qos_sums import Adding, AlikeAmounts, NamespaceSums
-from kubectl_kres.store.store import Changes, Need, Store
+from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.data_feed import DataFeed
 from kubectl_kres.tui.table.row_texts import Selector
 
@@ -63,7 +63,7 @@ class Adder:
             if self._work is None:
                 self._at = next(iter(self._waiting))
                 self._waiting.pop(self._at)
-                self._work = self._added(self._at, server)
+                self._work = self._adding(self._at, server)
             namespace_sums = next(self._work, None)
             if namespace_sums is not None:
                 self._work = None
@@ -71,7 +71,7 @@ class Adder:
                 finished.add(self._at)
         return finished
 
-    def _added(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
+    def _adding(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
         adding = Adding(server)
         for count, pod in enumerate(list(self._store.all("Pod", namespace)), 1):
             if isinstance(pod, Pod):
@@ -137,9 +137,9 @@ class Trends:
                     yield now - after.at, name, old.get(name, ""), new.get(name, "")
 
     @staticmethod
-    def _at(samples: deque[Sample], moment: float) -> Sample | None:
+    def _at(samples: deque[Sample], time: float) -> Sample | None:
         """The last sample up to a moment; None: nothing had been seen yet."""
-        return next((sample for sample in reversed(samples) if sample.at <= moment), None)
+        return next((sample for sample in reversed(samples) if sample.at <= time), None)
 
 
 def _drawn(sample: Sample | None, *, ascii_only: bool) -> str:
@@ -212,7 +212,7 @@ class Session:
         self.what_if: WhatIf | None = None
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
-        self._ask: Ask | None = None
+        self._ask: EvaluationOptions | None = None
         self._brief: QosAnswers | None = None
         self._amounts: AlikeAmounts | None = None
         self._made: dict[tuple[Any, tuple[str, ...]], tuple[tuple[int, ...], Any]] = {}
@@ -227,13 +227,13 @@ class Session:
         return self._settled()[2]
 
     @property
-    def ask(self) -> Ask:
+    def ask(self) -> EvaluationOptions:
         """The frame of every question, at this moment."""
         _, server, assumptions = self._settled()
         now = self.setting.now()
         if self._ask is None or self._ask.now != now or self._ask.server is not server:
             # The same one for the same moment: reports keep what they looked up by it.
-            self._ask = Ask(server, (*self.setting.supposed, *assumptions), now, self.setting.read_yaml)
+            self._ask = EvaluationOptions(server, (*self.setting.supposed, *assumptions), now, self.setting.read_yaml)
         return self._ask
 
     def _settled(self) -> tuple[str, Server, tuple[str, ...]]:
@@ -273,7 +273,7 @@ class Session:
         result: T = outcome[1]
         return result
 
-    def want(self, needs: Iterable[Need]) -> None:
+    def want(self, needs: Iterable[ReadRequest]) -> None:
         """What the screens on the way depend on; all else is read no more."""
         self.feed.want(dict.fromkeys(map(read_as, needs)))
 
@@ -316,12 +316,12 @@ class Session:
         flags = f" {self.setting.flags}" if self.setting.flags else ""
         return f"kubectl kres {words}{where}{flags}"
 
-    def loading(self, needs: Iterable[Need]) -> Iterator[tuple[Need, FeedState]]:
+    def loading(self, needs: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
         """The needs that have not been read whole yet."""
-        states: Mapping[Need, FeedState] = self.feed.states()
+        states: Mapping[ReadRequest, FeedState] = self.feed.states()
         for need in needs:
             state = states.get(read_as(need))
-            if state is not None and not state.held and state.phase in {"connecting", "listing", "retrying"}:
+            if state is not None and not state.has_objects and state.phase in {"connecting", "listing", "retrying"}:
                 yield need, state
 
     def subject(self, ref: ObjectRef) -> Subject:
@@ -338,6 +338,6 @@ def connecting(session: Session) -> bool:
     return silent and session.setting.switch is not None
 
 
-def read_as(need: Need) -> Need:
+def read_as(need: ReadRequest) -> ReadRequest:
     """The need as it is read: once, whether an answer depends on it or only gains by it."""
     return need if need.required else replace(need, required=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.systems import registered
 
 
@@ -34,7 +34,7 @@ class TuiSystem:
         """By kind the ``screens.users.UsersPane`` of what it shares out."""
         return {}
 
-    def namespace_needs(self, namespace: str) -> Iterable[Need]:
+    def namespace_needs(self, namespace: str) -> Iterable[ReadRequest]:
         """The reads that rows of namespaces are made from; a cluster may have none of it."""
         return ()
 

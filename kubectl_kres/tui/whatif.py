@@ -30,7 +30,7 @@ from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.store.store import Changes, Need, Store
+from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.session import Session
 
 #: Where amounts by name stand in an object.
@@ -210,7 +210,7 @@ def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
     return result
 
 
-def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[Need]:
+def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[ReadRequest]:
     """What has to be read before it can be said what becomes of the change."""
     spaces = tuple(
         dict.fromkeys(typed_number.placed.namespace for typed_number in tries if typed_number.placed.namespace)
@@ -273,13 +273,13 @@ class _Mirror:
         """Whether all that was wanted has been read, as far as the feed can say."""
         return bool(getattr(self._real.feed, "idle", True))
 
-    def want(self, wanted: Iterable[Need]) -> None:
+    def want(self, wanted: Iterable[ReadRequest]) -> None:
         self._real.feed.want(wanted)
 
     def stop(self) -> None:
         self._real.feed.stop()
 
-    def states(self) -> Mapping[Need, FeedState]:
+    def states(self) -> Mapping[ReadRequest, FeedState]:
         return self._real.feed.states()
 
     def close(self) -> None:

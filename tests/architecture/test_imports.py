@@ -128,7 +128,7 @@ WITHOUT_POLICY = """
 import sys
 sys.path.insert(0, "tests")
 from reports.stored import box, made, store_of, subject, template
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 
 rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]
@@ -137,7 +137,7 @@ hook = {"kind": "MutatingWebhookConfiguration", "metadata": {"name": "i"}, "webh
 labels = {"pod-security.kubernetes.io/enforce": "baseline"}
 space = {"kind": "Namespace", "metadata": {"name": "ns", "labels": labels}}
 workload = made("Deployment", "w", spec={"replicas": 1, **template(box(image="x"))})
-report = explain(store_of(workload, hook, space), subject("Deployment/w"), Ask())
+report = explain(store_of(workload, hook, space), subject("Deployment/w"), EvaluationOptions())
 assert report.verdict.outcome == "admitted" and report.assumptions[0].code == "webhook/not-computed"
 print(*sys.modules)
 """

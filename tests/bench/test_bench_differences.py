@@ -11,7 +11,7 @@ from bench.test_bench_outlines import made
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.diff import Patterns, lines
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
@@ -20,7 +20,7 @@ from kubectl_kres.snapshot import read as snapshots
 @pytest.mark.parametrize("which", ["made", "demo"])
 def test_pods_that_are_alike_are_told_alike(which: str, folder: Path) -> None:
     store = made(folder) if which == "made" else snapshots.read(str(demo.demo_path()))
-    ask = Ask(now="2026-11-21T12:00:00Z")
+    ask = EvaluationOptions(now="2026-11-21T12:00:00Z")
     many, drawn, shared = Differences(store, ask), Patterns(color=False, width=80), 0
     for pod in store.all("Pod"):
         ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)

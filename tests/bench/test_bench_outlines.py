@@ -12,12 +12,12 @@ from reports.outlined import outline_of, shown
 
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 ASKED = ("Pod", "Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job", "CronJob", "TaskRun", "Task")
 
@@ -28,7 +28,7 @@ def made(folder: Path) -> Store:
         if (folder / f"{kind.plural}.items").exists():
             for raw in objects(folder, kind.plural):
                 store.add(kind.kind, msgspec.convert(raw, kind.detail))
-        store.cover(Need(kind.kind), READ)
+        store.cover(ReadRequest(kind.kind), READ)
     return store
 
 
@@ -41,7 +41,7 @@ def subjects(store: Store) -> Iterator[Subject]:
 @pytest.mark.parametrize("which", ["made", "demo"])
 def test_a_line_is_that_of_the_explanation(which: str, folder: Path) -> None:
     store = made(folder) if which == "made" else snapshots.read(str(demo.demo_path()))
-    ask = Ask(now="2026-11-21T12:00:00Z")
+    ask = EvaluationOptions(now="2026-11-21T12:00:00Z")
     lines, met = Outlines(store, ask), set()
     for subject in subjects(store):
         found = lines.outline(subject)

@@ -11,7 +11,7 @@ from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEv
 from kubectl_kres.capsule.replay.metrics import lines
 from kubectl_kres.capsule.replay.reconcile import reconcile, shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.capsule.rules.allocation import added, readable
+from kubectl_kres.capsule.rules.allocation import add_amounts, readable
 from kubectl_kres.capsule.rules.conditions import is_true
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -88,7 +88,7 @@ def _adds_up(world: PoolWorld) -> None:
     for green in world.pools.values():
         allocation, shares = green.status.allocation, shares_of(green)
         hard, used, left = map(_read, (allocation.hard, allocation.used, allocation.available))
-        claimed = added(share.amounts for share in shares)
+        claimed = add_amounts(share.amounts for share in shares)
         assert all(used[name] + left[name] == hard[name] for name in hard)
         assert all(name not in claimed or used[name] == claimed[name] for name in hard)
         assert green.status.claim_count == len(shares)

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_kres.policies.cel.base.types import BOOL
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
-from kubectl_kres.policies.reports.scene import MOST
+from kubectl_kres.policies.reports.context import MOST
 from kubectl_kres.policies.rules.expressions import Accepts, Evaluation, Expression
 
 TEN = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"

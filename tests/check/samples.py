@@ -12,13 +12,13 @@ from reports.stored import store_of
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.registry import BY_CODE
-from kubectl_kres.reports.check.scene import Scene
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.store.store import Store
 
-ASK = Ask(read_yaml=yaml.safe_load)
+ASK = EvaluationOptions(read_yaml=yaml.safe_load)
 _RUNS = ("TaskRun",)
 
 
@@ -27,14 +27,14 @@ def stored(text: str) -> Store:
     return store_of(*(one for one in yaml.safe_load_all(text) if one))
 
 
-def scenes(store: Store, ask: Ask = ASK) -> Iterator[Scene]:
+def scenes(store: Store, ask: EvaluationOptions = ASK) -> Iterator[CheckContext]:
     """Each namespace, and what is beside namespaces."""
     spaces = sorted({one.metadata.namespace for kind in store.kinds() for one in store.all(kind)} - {""})
     for space in spaces:
         kinds = (*(kind for kind in WORKLOADS if kind not in {"ReplicaSet", "PodTemplate"}), *_RUNS)
         refs = [ObjectRef(kind, one.metadata.name, space) for kind in kinds for one in store.all(kind, space)]
-        yield Scene(store, ask, space, [Subject(ref, BY_KIND[ref.kind]) for ref in refs])
-    yield Scene(store, ask)
+        yield CheckContext(store, ask, space, [Subject(ref, BY_KIND[ref.kind]) for ref in refs])
+    yield CheckContext(store, ask)
 
 
 def found(text: str, *codes: str) -> list[CheckFinding]:

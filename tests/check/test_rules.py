@@ -8,9 +8,9 @@ import pytest
 from check.samples import ASK, example, found, stored
 
 from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import SEVERITIES
 from kubectl_kres.reports.check.registry import BY_CODE, RULES
-from kubectl_kres.reports.check.scene import Rule, Scene
 from kubectl_kres.reports.common.explanation import Unseen
 
 #: KRES901 is about reads; KRES109 and KRES116 about files, see tests/cli/test_cli_check.py.
@@ -49,7 +49,7 @@ def test_the_near_miss_is_silent(rule: Rule):
 def test_what_could_not_be_read_is_found():
     store = stored("")
     unread = (Unseen("ResourceQuota", "denied", "shop", message="forbidden"),)
-    (one,) = check(Scene(store, ASK, "shop", unread=unread), {"KRES901"})
+    (one,) = check(CheckContext(store, ASK, "shop", unread=unread), {"KRES901"})
     assert one.object.kind == "ResourceQuota"
     assert one.message == "denied: forbidden"
 

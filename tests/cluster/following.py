@@ -17,7 +17,7 @@ from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.store.store import Changes, Need, Origin, Store
+from kubectl_kres.store.store import Changes, Origin, ReadRequest, Store
 
 #: Seconds that anything may take on a loaded machine; nothing waits for them to pass.
 PATIENCE = 60.0
@@ -46,7 +46,7 @@ class Follower:
             assert time.monotonic() < deadline, (self.feed.states(), self.store.needs(), self.keys())
             time.sleep(0.002)
 
-    def state(self, need: Need) -> FeedState:
+    def state(self, need: ReadRequest) -> FeedState:
         return self.feed.states()[need]
 
     def phases(self) -> set[str]:
@@ -57,13 +57,13 @@ class Follower:
             (one.metadata.namespace, one.metadata.name, one.metadata.resource_version) for one in self.store.all(kind)
         ]
 
-    def fresh(self, *needs: Need) -> Store:
+    def fresh(self, *needs: ReadRequest) -> Store:
         """What reading the needs once gives now."""
         store = Store(Origin("cluster"))
         fill_store.fill(self.connection, store, needs, kinds=KINDS)
         return store
 
-    def as_fresh(self, needs: Iterable[Need]) -> bool:
+    def as_fresh(self, needs: Iterable[ReadRequest]) -> bool:
         """Whether the store is what reading the needs once gives now."""
         needs = tuple(needs)
         try:
@@ -79,7 +79,7 @@ def contents(store: Store) -> dict[str, list[Any]]:
 
 
 @contextmanager
-def following(server: Cluster | Target, *needs: Need, **options: Any) -> Iterator[Follower]:
+def following(server: Cluster | Target, *needs: ReadRequest, **options: Any) -> Iterator[Follower]:
     target = server if isinstance(server, Target) else Target(server.url, "default")
     options = {"clock": Fast(), "chunk_size": 3, "silence": 0.1, "kinds": KINDS, **options}
     with connect(target, environ={}) as connection:

@@ -18,7 +18,7 @@ from kubectl_kres.cluster.transport import body as stream
 from kubectl_kres.cluster.transport.deadline import unchunked
 from kubectl_kres.errors import ClusterError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 PODS, POD = "/api/v1/pods", BY_KIND["Pod"]
 MIB = 1 << 20
@@ -26,7 +26,7 @@ LIST = b'{"kind": "PodList", "items": []}'
 
 
 def names(connection: Connection) -> list[str]:
-    return [item.metadata.name for page in fill_store.pages(connection, POD, Need("Pod")) for item in page]
+    return [item.metadata.name for page in fill_store.pages(connection, POD, ReadRequest("Pod")) for item in page]
 
 
 def packed(*pieces: bytes, size: int | None = None) -> bytes:

@@ -5,7 +5,7 @@ import pytest
 from kubectl_kres.cluster.read.alongside import Alongside
 from kubectl_kres.errors import ClusterError, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 SETS = "/apis/apps/v1/replicasets"
 #: In the order of their keys in etcd, which is not that of (namespace, name).
@@ -22,7 +22,7 @@ def page(keys, token=""):
 
 
 def need(namespace):
-    return Need("ReplicaSet", namespace, required=False)
+    return ReadRequest("ReplicaSet", namespace, required=False)
 
 
 def held(store):
@@ -44,7 +44,7 @@ def test_no_more_is_read_than_was_asked_for(server, along, store):
     server.on(SETS, page(KEYS[6:]))
     along.fill([need("a-b")])
     assert held(store) == set(KEYS[:2])
-    assert store.covered(Need("ReplicaSet", "a-b", "other", required=False)) == READ
+    assert store.covered(ReadRequest("ReplicaSet", "a-b", "other", required=False)) == READ
     assert store.wants(need("a"))
     along.fill([need("a")])
     # A namespace is whole when an object of the next one has come.
@@ -94,7 +94,7 @@ def test_what_may_not_be_read_is_recorded_once(server, along, store):
     server.refuse(SETS, 403, "replicasets is forbidden", "Forbidden")
     along.fill([need("a")])
     assert store.covered(need("b")).state == "denied"
-    assert list(store.gaps()) == [Need("ReplicaSet", required=False)]
+    assert list(store.gaps()) == [ReadRequest("ReplicaSet", required=False)]
     along.fill([need("b")])
     assert len(server.requests) == 1
 
@@ -115,7 +115,7 @@ def test_a_server_that_is_gone_ends_the_reading(opened, store):
 
 
 JOBS = "/apis/batch/v1/jobs"
-BOTH = (Need("ReplicaSet"), Need("Job"))
+BOTH = (ReadRequest("ReplicaSet"), ReadRequest("Job"))
 
 
 def jobs(keys, token=""):
@@ -151,7 +151,7 @@ def test_of_namespaces_that_were_given_out_nothing_is_kept(server, along, store)
 def test_a_kind_that_may_not_be_read_is_a_gap_and_the_others_go_on(server, along, store):
     server.on(SETS, page(KEYS)).refuse(JOBS, 403, "jobs is forbidden", "Forbidden")
     assert set(together(along, store)) == {namespace for namespace, _ in KEYS}
-    assert {need: coverage.state for need, coverage in store.gaps().items()} == {Need("Job"): "denied"}
+    assert {need: coverage.state for need, coverage in store.gaps().items()} == {ReadRequest("Job"): "denied"}
 
 
 def test_nothing_at_all_gives_no_namespace(server, along, store):

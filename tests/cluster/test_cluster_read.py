@@ -15,7 +15,7 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.store.store import Coverage, Need, Origin, Store
+from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 
 POD, QUOTA = BY_KIND["Pod"], BY_KIND["ResourceQuota"]
 PODS = "/api/v1/pods"
@@ -49,7 +49,7 @@ def queries(server):
 
 def test_a_list_is_read_page_by_page(server, connection):
     server.on(PODS, page(KEYS[:3], "one"), packed=True).on(PODS, page([], "two")).on(PODS, page(KEYS[3:]))
-    need = Need("Pod", label_selector="a=b", field_selector="status.phase!=Succeeded")
+    need = ReadRequest("Pod", label_selector="a=b", field_selector="status.phase!=Succeeded")
     assert keys_of(fill_store.pages(connection, POD, need, 3)) == KEYS
     asked = {"labelSelector": "a=b", "fieldSelector": "status.phase!=Succeeded", "limit": "3"}
     assert queries(server) == [asked, {**asked, "continue": "one"}, {**asked, "continue": "two"}]
@@ -57,20 +57,20 @@ def test_a_list_is_read_page_by_page(server, connection):
 
 def test_without_a_chunk_size_one_request_is_made(server, connection):
     server.on("/api/v1/namespaces/a/pods", page(KEYS))
-    assert len(keys_of(fill_store.pages(connection, POD, Need("Pod", "a"), 0))) == len(KEYS)
+    assert len(keys_of(fill_store.pages(connection, POD, ReadRequest("Pod", "a"), 0))) == len(KEYS)
     assert queries(server) == [{}]
 
 
 def test_the_default_is_500(server, connection):
     server.on(PODS, {"kind": "PodList", "items": None})
-    assert list(fill_store.pages(connection, POD, Need("Pod"))) == []
+    assert list(fill_store.pages(connection, POD, ReadRequest("Pod"))) == []
     assert queries(server) == [{"limit": "500"}]
 
 
 def test_one_page_is_read_ahead_and_no_more(server, connection):
     for number, key in enumerate(KEYS[:5]):
         server.on(PODS, page([key], f"token-{number}"))
-    pages = fill_store.pages(connection, POD, Need("Pod"), 1)
+    pages = fill_store.pages(connection, POD, ReadRequest("Pod"), 1)
     next(pages)
     next(pages)
     pages.close()
@@ -81,7 +81,7 @@ def test_an_expired_token_goes_on_where_the_server_says(server, connection):
     server.on(PODS, page(KEYS[:3], "old"))
     expired(server, "inconsistent")
     server.on(PODS, page(KEYS[3:5], "next")).on(PODS, page(KEYS[5:]))
-    assert keys_of(fill_store.pages(connection, POD, Need("Pod"), 3)) == KEYS
+    assert keys_of(fill_store.pages(connection, POD, ReadRequest("Pod"), 3)) == KEYS
     assert [query.get("continue") for query in queries(server)] == [None, "old", "inconsistent", "next"]
 
 
@@ -91,7 +91,7 @@ def test_an_expired_list_is_read_again_in_one_piece_without_repeating(server, co
     for token in tokens:
         expired(server, token)
     server.on(PODS, page([*KEYS[:2], ("a", "new"), *KEYS[3:]]))
-    assert keys_of(fill_store.pages(connection, POD, Need("Pod"), 3)) == KEYS
+    assert keys_of(fill_store.pages(connection, POD, ReadRequest("Pod"), 3)) == KEYS
     assert queries(server)[-1] == {}
 
 
@@ -100,7 +100,7 @@ def test_a_list_that_expires_whatever_is_done_ends(server, connection):
     expired(server, "")
     server.on(PODS, page(KEYS, "again"))
     expired(server, "")
-    pages = fill_store.pages(connection, POD, Need("Pod"), 3)
+    pages = fill_store.pages(connection, POD, ReadRequest("Pod"), 3)
     with pytest.raises(Expired, match="too old"):
         keys_of(pages)
     assert len(server.requests) == 4
@@ -109,14 +109,14 @@ def test_a_list_that_expires_whatever_is_done_ends(server, connection):
 def test_410_without_a_token_is_the_answer(server, connection):
     expired(server, "inconsistent")
     with pytest.raises(Expired):
-        keys_of(fill_store.pages(connection, POD, Need("Pod")))
+        keys_of(fill_store.pages(connection, POD, ReadRequest("Pod")))
     assert len(server.requests) == 1
 
 
 def test_a_server_that_repeats_its_token_is_left(server, connection):
     server.on(PODS, page(KEYS[:1], "same"))
     with pytest.raises(ClusterError, match="does not advance"):
-        keys_of(fill_store.pages(connection, POD, Need("Pod"), 1))
+        keys_of(fill_store.pages(connection, POD, ReadRequest("Pod"), 1))
     assert len(server.requests) <= 3
 
 
@@ -125,9 +125,9 @@ def test_bad_objects_are_named_and_the_rest_is_given_out(server, connection):
     content["items"].insert(1, {"metadata": {"name": "bad", "namespace": "n"}, "spec": 3})
     server.on(PODS, content)
     skipped = []
-    assert keys_of(fill_store.pages(connection, POD, Need("Pod"), skipped=skipped)) == KEYS[:2]
+    assert keys_of(fill_store.pages(connection, POD, ReadRequest("Pod"), skipped=skipped)) == KEYS[:2]
     assert skipped == ["pods n/bad: Expected `object`, got `int` - at `$.spec`"]
-    assert keys_of(fill_store.pages(connection, POD, Need("Pod"))) == KEYS[:2]
+    assert keys_of(fill_store.pages(connection, POD, ReadRequest("Pod"))) == KEYS[:2]
 
 
 def test_one_object(server, connection):
@@ -170,7 +170,7 @@ def test_of_each_page_that_is_kept_which_is_wanted(server, connection):
 
     store = Store(Origin("cluster", "x"))
     store.lean["Pod"] = keep
-    fill_store.fill(connection, store, [Need("Pod")], chunk_size=3)
+    fill_store.fill(connection, store, [ReadRequest("Pod")], chunk_size=3)
     assert kept == [name for _, name in KEYS]
     assert {item.api_version for item in store.all("Pod")} == {"kept"}
 
@@ -239,18 +239,22 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
     server.on("/api/v1/namespaces/a/events", b"{")
     kinds = {**BY_KIND, "Thing": Kind("Thing", ("things", "thing"), "x.io")}
     expected = {
-        Need("Pod", "a"): Coverage("read"),
-        Need("Namespace", name="a"): Coverage("read"),
-        Need("Pod", "a", "web"): Coverage("read"),
-        Need("Pod", "a", "gone"): Coverage("read"),
-        Need("LimitRange", "a"): Coverage("denied", "limitranges is forbidden: no", 403, "Forbidden"),
-        Need("Thing"): Coverage("absent", "the server could not find the requested resource"),
-        Need("Thing", "a", "t"): Coverage("absent", "the server could not find the requested resource"),
-        Need("ResourceQuota", "a"): Coverage(
+        ReadRequest("Pod", "a"): Coverage("read"),
+        ReadRequest("Namespace", name="a"): Coverage("read"),
+        ReadRequest("Pod", "a", "web"): Coverage("read"),
+        ReadRequest("Pod", "a", "gone"): Coverage("read"),
+        ReadRequest("LimitRange", "a"): Coverage("denied", "limitranges is forbidden: no", 403, "Forbidden"),
+        ReadRequest("Thing"): Coverage("absent", "the server could not find the requested resource"),
+        ReadRequest("Thing", "a", "t"): Coverage("absent", "the server could not find the requested resource"),
+        ReadRequest("ResourceQuota", "a"): Coverage(
             "failed", "the server answered 502 with text/html, not a Kubernetes Status", 502
         ),
-        Need("Service", "a"): Coverage("failed", "services number 2: Expected `object`, got `int` - at `$.spec`"),
-        Need("Event", "a"): Coverage("failed", "the list of events could not be decoded: Input data was truncated"),
+        ReadRequest("Service", "a"): Coverage(
+            "failed", "services number 2: Expected `object`, got `int` - at `$.spec`"
+        ),
+        ReadRequest("Event", "a"): Coverage(
+            "failed", "the list of events could not be decoded: Input data was truncated"
+        ),
     }
     store = filled(connection, *expected, *expected, kinds=kinds)
     assert store.needs() == expected
@@ -264,7 +268,7 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
 def test_needs_are_read_side_by_side(server, connection):
     together = threading.Barrier(fill_store.WIDTH)
 
-    needs = [Need("Pod", f"n{number}") for number in range(fill_store.WIDTH)]
+    needs = [ReadRequest("Pod", f"n{number}") for number in range(fill_store.WIDTH)]
     for need in needs:
         server.on(
             f"/api/v1/namespaces/{need.namespace}/pods",
@@ -279,15 +283,15 @@ def test_progress_counts_the_objects(server, connection):
     first["metadata"]["remainingItemCount"] = 4
     server.on(PODS, first).on(PODS, page(KEYS[3:]))
     heard = []
-    filled(connection, Need("Pod"), chunk_size=3, progress=lambda *told: heard.append(told))
-    assert heard == [(Need("Pod"), 3, 4), (Need("Pod"), 7, 0)]
+    filled(connection, ReadRequest("Pod"), chunk_size=3, progress=lambda *told: heard.append(told))
+    assert heard == [(ReadRequest("Pod"), 3, 4), (ReadRequest("Pod"), 7, 0)]
 
 
 def test_objects_read_before_a_failure_stay(server, connection):
     server.on(PODS, page(KEYS[:3], "one")).refuse(PODS, 500, "etcd is slow")
-    store = filled(connection, Need("Pod"))
+    store = filled(connection, ReadRequest("Pod"))
     assert len(list(store.all("Pod"))) == 3
-    assert store.covered(Need("Pod")) == Coverage("failed", "etcd is slow", 500)
+    assert store.covered(ReadRequest("Pod")) == Coverage("failed", "etcd is slow", 500)
 
 
 @pytest.mark.parametrize("others", [0, 6])
@@ -301,7 +305,7 @@ def test_objects_read_before_a_failure_stay(server, connection):
 )
 def test_what_concerns_the_whole_server_is_raised(server, opened, options, kind, others):
     server.on(PODS, **options)
-    needs = [Need("Pod"), *(Need("Pod", f"n{number}") for number in range(others))]
+    needs = [ReadRequest("Pod"), *(ReadRequest("Pod", f"n{number}") for number in range(others))]
     with pytest.raises(kind):
         filled(opened(server.url, 0.3), *needs)
 
@@ -314,5 +318,5 @@ def test_nothing_is_asked_for_no_needs(server, connection):
 def test_a_list_may_be_forbidden(server, connection):
     server.refuse(PODS, 403, "pods is forbidden", "Forbidden")
     with pytest.raises(Forbidden, match=r"^pods is forbidden$"):
-        keys_of(fill_store.pages(connection, POD, Need("Pod")))
+        keys_of(fill_store.pages(connection, POD, ReadRequest("Pod")))
     assert server.asked() == [PODS]

@@ -14,12 +14,12 @@ from cluster.living import Cluster, Fast, Fault, living
 from kubectl_kres.cluster.watch import event_queue
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ManagedPod, Pod
-from kubectl_kres.store.store import READ, Coverage, Need
+from kubectl_kres.store.store import READ, Coverage, ReadRequest
 
-PODS, OURS = Need("Pod"), Need("Pod", "a")
-WEB = Need("Pod", "a", "web")
-THERE = Need("Pod", "b")
-LABELLED = Need("Pod", "a", label_selector="app=web")
+PODS, OURS = ReadRequest("Pod"), ReadRequest("Pod", "a")
+WEB = ReadRequest("Pod", "a", "web")
+THERE = ReadRequest("Pod", "b")
+LABELLED = ReadRequest("Pod", "a", label_selector="app=web")
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_needs_may_overlap(cluster: Cluster):
 
 
 @pytest.mark.parametrize("need", [PODS, OURS, WEB, LABELLED], ids=["all", "namespace", "name", "label"])
-def test_what_was_read_before_and_went_before_the_first_list_goes(cluster: Cluster, need: Need):
+def test_what_was_read_before_and_went_before_the_first_list_goes(cluster: Cluster, need: ReadRequest):
     for name in ("web", "db"):
         cluster.put("pods", "a", name, metadata={"labels": {"app": "web"}})
     with following(cluster) as follower:
@@ -186,7 +186,7 @@ STATE = {"readable": "watching", "forbidden": "denied", "absent": "absent"}
 @pytest.mark.parametrize("rights", product(STATE, repeat=3), ids="-".join)
 def test_every_combination_of_rights(cluster: Cluster, rights):
     """What may be read is read, what may not says so in the server's words; neither hinders the other."""
-    needs = (PODS, Need("Task"), Need("Thing"))
+    needs = (PODS, ReadRequest("Task"), ReadRequest("Thing"))
     # What every server has is never absent: that it cannot be found is a fault that passes.
     phases = [
         "retrying" if (need, right) == (PODS, "absent") else STATE[right]
@@ -220,7 +220,7 @@ def test_single_namespaces_are_read_if_all_may_not(cluster: Cluster, allowed):
         assert [one.metadata.namespace for one in follower.store.all("Pod")] == list(allowed)
         assert follower.store.covered(PODS).state == "denied"
         for one in "ab":
-            assert follower.store.covered(Need("Pod", one)).state == ("read" if one in allowed else "denied")
+            assert follower.store.covered(ReadRequest("Pod", one)).state == ("read" if one in allowed else "denied")
         # Rights that come later are found out, and then all are read again.
         with cluster.news:
             cluster.denied.clear()
@@ -230,7 +230,7 @@ def test_single_namespaces_are_read_if_all_may_not(cluster: Cluster, allowed):
 
 def test_a_kind_that_comes_and_goes(cluster: Cluster):
     """A CRD is installed, and removed."""
-    things = Need("Thing")
+    things = ReadRequest("Thing")
     cluster.served.discard("things")
     with following(cluster, things) as follower:
         follower.until(lambda: follower.phases() == {"absent"})

@@ -7,9 +7,9 @@ from cluster.living import Cluster, Fault, living
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
-PODS, LIMITS = Need("Pod"), Need("LimitRange", "a")
+PODS, LIMITS = ReadRequest("Pod"), ReadRequest("LimitRange", "a")
 
 #: What one request of any kind, a list, a watch meets with.
 FAULTS = st.one_of(

@@ -10,7 +10,7 @@ import pytest
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.errors import KresError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 PODS, TASKS = "/api/v1/pods", "/apis/tekton.dev/v1/tasks"
 NAMES = ("a", "b", "c")
@@ -81,13 +81,13 @@ def test_the_second_page_breaks(server, opened, reply, outcome):
     server.on(PODS, FIRST).on(PODS, **reply)
     if isinstance(outcome, type):
         with pytest.raises(outcome):
-            filled(connection, Need("Pod"))
+            filled(connection, ReadRequest("Pod"))
         return
-    store = filled(connection, Need("Pod"))
+    store = filled(connection, ReadRequest("Pod"))
     names = [one.metadata.name for one in store.all("Pod")]
     whole = outcome == "read" and reply["body"] == SECOND
     assert names == [*NAMES, *("d" * whole)]
-    covered = store.covered(Need("Pod"))
+    covered = store.covered(ReadRequest("Pod"))
     assert covered == READ if outcome == "read" else covered.message.startswith(outcome)
     assert covered.known == (outcome == "read")
 
@@ -96,8 +96,8 @@ def test_an_extension_that_goes_in_the_middle_of_its_list(server, connection):
     """What was read of it stays, and the answer is not complete."""
     content = {"kind": "TaskList", "metadata": {"continue": "next"}, "items": [pod("a")]}
     server.on(TASKS, content).refuse(TASKS, 404, "the server could not find the requested resource")
-    store = filled(connection, Need("Task"))
-    assert store.covered(Need("Task")).state == "failed"
+    store = filled(connection, ReadRequest("Task"))
+    assert store.covered(ReadRequest("Task")).state == "failed"
     assert [one.metadata.name for one in store.all("Task")] == ["a"]
 
 
@@ -131,14 +131,14 @@ def test_an_extension_is_absent_only_by_status_or_discovery(server, connection, 
     for path, found in (("/apis", groups), ("/apis/tekton.dev/v1", resources)):
         if found is not None:
             server.on(path, found)
-    assert filled(connection, Need("Task")).covered(Need("Task")).state == state
+    assert filled(connection, ReadRequest("Task")).covered(ReadRequest("Task")).state == state
 
 
 @pytest.mark.parametrize("reply", [TEXT, HTML, {"body": {"kind": "Status", "message": "none"}, "status": 404}])
 @pytest.mark.parametrize("kind", ["LimitRange", "Pod", "Deployment", "Job", "Namespace"])
 def test_a_built_in_kind_is_never_absent(server, connection, kind, reply):
     server.on(BY_KIND[kind].path(), **reply).on("/apis", {"kind": "APIGroupList", "groups": []})
-    assert filled(connection, Need(kind)).covered(Need(kind)).state == "failed"
+    assert filled(connection, ReadRequest(kind)).covered(ReadRequest(kind)).state == "failed"
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_built_in_kind_is_never_absent(server, connection, kind, reply):
 )
 def test_one_object_that_is_another(server, connection, body, message):
     server.on("/api/v1/namespaces/shop/pods/web", body)
-    covered = filled(connection, need := Need("Pod", "shop", "web")).covered(need)
+    covered = filled(connection, need := ReadRequest("Pod", "shop", "web")).covered(need)
     assert covered.state == "failed"
     assert covered.message.startswith(message)
 
@@ -163,13 +163,13 @@ def test_one_object_that_is_another(server, connection, body, message):
 @pytest.mark.parametrize("reply", [TEXT, HTML])
 def test_a_page_of_a_gateway_says_nothing_of_an_object(server, connection, reply):
     server.on("/api/v1/namespaces/shop/pods/web", **reply)
-    assert filled(connection, need := Need("Pod", "shop", "web")).covered(need).state == "failed"
+    assert filled(connection, need := ReadRequest("Pod", "shop", "web")).covered(need).state == "failed"
 
 
 def test_an_object_of_ten_megabytes_among_others(server, connection):
     big = pod("big", metadata={"namespace": "shop", "name": "big", "annotations": {"blob": "x" * (10 << 20)}})
     server.on(PODS, {"kind": "PodList", "items": [pod("a"), big, pod("z")]}, packed=True, framing="chunked")
-    store = filled(connection, Need("Pod"))
+    store = filled(connection, ReadRequest("Pod"))
     assert [one.metadata.name for one in store.all("Pod")] == ["a", "big", "z"]
 
 
@@ -187,7 +187,7 @@ STATES = dict(zip(RIGHTS, ("read", "failed", "denied", "failed", "failed", "fail
 @pytest.mark.parametrize("rights", product(RIGHTS, repeat=2), ids="-".join)
 def test_every_combination_of_two_kinds_in_two_namespaces(server, connection, rights):
     """One cannot be read: the others are, and each says how it went. An API group may be down, or served elsewhere."""
-    needs = [Need(kind, space) for kind in ("LimitRange", "ResourceQuota") for space in ("one", "two")]
+    needs = [ReadRequest(kind, space) for kind in ("LimitRange", "ResourceQuota") for space in ("one", "two")]
     order = [rights[0], rights[1], rights[1], rights[0]]
     for need, right in zip(needs, order, strict=True):
         body, status = RIGHTS[right]

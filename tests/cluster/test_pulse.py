@@ -24,9 +24,9 @@ from kubectl_kres.cluster.watch import feed as pulse
 from kubectl_kres.cluster.watch.feed import Feed, Pulse
 from kubectl_kres.cluster.watch.feed_state import Clock, FeedState
 from kubectl_kres.errors import TimedOut, Unreachable
-from kubectl_kres.store.store import Need, Origin, Store
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 
-PODS = Need("Pod")
+PODS = ReadRequest("Pod")
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_watch_that_is_refused_for_a_day_says_so_and_goes_on(server: Server, c
             time.sleep(0.002)
         state = feed.states()[PODS]
         assert len(server.requests) >= 4
-        assert (state.phase, state.why, state.asked, state.held) == ("retrying", "slow down", 100_000.0, True)
+        assert (state.phase, state.why, state.asked, state.has_objects) == ("retrying", "slow down", 100_000.0, True)
     finally:
         feed.close()
 

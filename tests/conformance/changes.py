@@ -12,7 +12,7 @@ from conformance.namespace import ACCOUNT
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
-from kubectl_kres.simulate.ends import End, WorkloadEnd
+from kubectl_kres.simulate.final_states import FinalState, WorkloadEnd
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -136,13 +136,13 @@ def _by_text(stored: Sequence[Data]) -> list[Data]:
     return sorted(stored, key=lambda item: repr(sorted(item.items(), key=lambda pair: pair[0])))
 
 
-def _is_before(case: Data, end: End) -> bool:
+def _is_before(case: Data, end: FinalState) -> bool:
     return "before" not in case or not faults(
         [{"before": case["before"]}], [{"before": _before(end)}], ("before",), complete=False, loose=loose(case, case)
     )
 
 
-def _before(end: End) -> dict[str, Any]:
+def _before(end: FinalState) -> dict[str, Any]:
     shown = next(_shown(end, refusals=False))
     found = {"workloads": shown["workloads"], "quotas": shown["quotas"]}
     for workload in found["workloads"].values():
@@ -150,7 +150,7 @@ def _before(end: End) -> dict[str, Any]:
     return {**found, **({"claims": shown["claims"]} if shown["claims"] else {})}
 
 
-def _shown(end: End, *, refusals: bool = True) -> Iterator[dict[str, Any]]:
+def _shown(end: FinalState, *, refusals: bool = True) -> Iterator[dict[str, Any]]:
     """An end in the shape of ``expect``, once for each choice of texts where any of several can come."""
     choices = [
         tuple(itertools.product(*(refused.messages for refused in workload.refused))) if refusals else ((),)

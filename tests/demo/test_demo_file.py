@@ -21,7 +21,7 @@ from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.store.store import Store
@@ -230,7 +230,7 @@ def test_nodes_are_explained(store: Store):
     waiting = store.get("Deployment", "gallery", "previews")
     assert waiting is not None
     subject = Subject(ObjectRef("Deployment", "gallery", "previews"), BY_KIND["Deployment"])
-    explanation = explain(store, subject, Ask(Server((1, 36))))
+    explanation = explain(store, subject, EvaluationOptions(Server((1, 36))))
     nodes = explanation.scheduling
     assert nodes is not None and (nodes.nodes, nodes.fitting, nodes.complete) == (3, 0, True)
     assert nodes.sentence == nodes.stated
@@ -250,7 +250,9 @@ def states(store: Store) -> Iterator[str]:
     for kind in ("Deployment", "Job", "StatefulSet", "Pod"):
         for item in store.all(kind):
             ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
-            explanation = explain(store, Subject(ref, BY_KIND[kind]), Ask(Server((1, 36)), now=store.origin.time))
+            explanation = explain(
+                store, Subject(ref, BY_KIND[kind]), EvaluationOptions(Server((1, 36)), now=store.origin.time)
+            )
             if explanation.run_state is not None:
                 yield explanation.run_state.word
 

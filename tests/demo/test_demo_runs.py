@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.snapshot.write import HIDDEN
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, Step, TaskRun
@@ -29,7 +29,7 @@ FARES = {
     "ci/release-41-unit": "Running",
     "ci-sandbox/try-1": "Running",
 }
-ASK = Ask(read_yaml=yaml.safe_load)
+ASK = EvaluationOptions(read_yaml=yaml.safe_load)
 
 
 def run(store: Store, key: str) -> TaskRun:

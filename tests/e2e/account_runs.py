@@ -14,9 +14,9 @@ from reports.stored import store_of
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.store import READ, Need, Store
+from kubectl_kres.store.store import READ, ReadRequest, Store
 
 Raw = dict[str, Any]
 CLASS, EXTENDED = "accel.example.org", "example.org/accel"
@@ -92,10 +92,10 @@ def _tried(plane: ControlPlane, case: Case) -> Seen:
     _post(plane, "ResourceClaimTemplate", case.space, {"metadata": {"name": "two"}, "spec": template})
     _until(lambda: _items(plane, "ResourceQuota", case.space)[0].get("status", {}).get("used"))
     raw = _workload(case)
-    file = explain(_store(plane, case), _subject(case, raw), Ask(Server(version=(1, 36))))
+    file = explain(_store(plane, case), _subject(case, raw), EvaluationOptions(Server(version=(1, 36))))
     _post(plane, case.kind, case.space, raw)
     _rest(plane, case)
-    live = explain(_store(plane, case), _subject(case), Ask(Server(version=(1, 36))))
+    live = explain(_store(plane, case), _subject(case), EvaluationOptions(Server(version=(1, 36))))
     complete = _complete(plane, case)
     return Seen(case, file, live, complete, _changed(plane, case))
 
@@ -109,7 +109,7 @@ def _changed(plane: ControlPlane, case: Case) -> tuple[str, bool] | None:
     status, answer = plane.request("PATCH", path, patch, **_MERGE)
     assert status == 200, answer
     _rest(plane, case)
-    word = explain(_store(plane, case), _subject(case), Ask(Server(version=(1, 36)))).verdict.outcome
+    word = explain(_store(plane, case), _subject(case), EvaluationOptions(Server(version=(1, 36)))).verdict.outcome
     item = plane.request("GET", path)[1]
     return word, item["status"].get("observedGeneration", 0) < item["metadata"]["generation"]
 
@@ -184,7 +184,7 @@ def _store(plane: ControlPlane, case: Case) -> Store:
                for kind in (*_READ, "DeviceClass") for it in _items(plane, kind, case.space)]  # fmt: skip
     store = store_of(*objects)
     for kind in (*_READ, "LimitRange", "DeviceClass"):
-        store.cover(Need(kind, case.space if BY_KIND[kind].namespaced else ""), READ)
+        store.cover(ReadRequest(kind, case.space if BY_KIND[kind].namespaced else ""), READ)
     return store
 
 

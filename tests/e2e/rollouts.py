@@ -15,7 +15,7 @@ from reports.stored import store_of
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.fit import Fit, fit
 
@@ -124,7 +124,7 @@ def _watched(plane: ControlPlane, case: Case) -> Seen:
         # While pods go the quota says more than there is, as long as its controller has not counted again.
         if on_the_way is None:
             objects = _objects(plane, case)
-            found = fit(store_of(*objects), _subject(case), Ask(Server())) if _agree(objects) else None
+            found = fit(store_of(*objects), _subject(case), EvaluationOptions(Server())) if _agree(objects) else None
             on_the_way = found if found is not None and found.is_ is not None else None
         if now == (case.replicas, 0):
             break
@@ -136,7 +136,7 @@ def _watched(plane: ControlPlane, case: Case) -> Seen:
         time.sleep(0.5)
     _until(lambda: _settled(plane, case))
     store = _store(plane, case)
-    outcome = explain(store, _subject(case), Ask(Server())).verdict.outcome
+    outcome = explain(store, _subject(case), EvaluationOptions(Server())).verdict.outcome
     return Seen(case, before, on_the_way, _fit(plane, case), outcome, *_counts(plane, case))
 
 
@@ -299,7 +299,7 @@ def _subject(case: Case) -> Subject:
 
 
 def _fit(plane: ControlPlane, case: Case) -> Fit:
-    return fit(_store(plane, case), _subject(case), Ask(Server()))
+    return fit(_store(plane, case), _subject(case), EvaluationOptions(Server()))
 
 
 def _until(holds: Any, seconds: float = 150) -> None:

@@ -24,7 +24,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.cluster import Placed, carried_out
-from kubectl_kres.simulate.ends import End
+from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import lean
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import NamespaceSimulation
@@ -66,7 +66,7 @@ def _step(item: dict[str, Any]) -> Step:
     return Settle()
 
 
-def _shown(end: End) -> dict[str, Any]:
+def _shown(end: FinalState) -> dict[str, Any]:
     workloads: dict[str, Any] = {}
     for one in end.workloads:
         stored = [looks({"spec": pod, "status": pod}) for number, pod in one.stored for _ in range(number)]
@@ -200,7 +200,7 @@ def _over(state: dict[str, Any]) -> set[tuple[str, str]]:
     }
 
 
-def _unheard(end: End, heard: dict[str, str]) -> list[str]:
+def _unheard(end: FinalState, heard: dict[str, str]) -> list[str]:
     """What the controllers were told last and is not among the texts that were predicted."""
     found = []
     for one in end.workloads:

@@ -25,11 +25,16 @@ from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Targ
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed_state import Clock
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 pytestmark = pytest.mark.e2e
 
-NEEDS = (Need("Pod"), Need("ResourceQuota"), Need("LimitRange", "kres-feed"), Need("Namespace"))
+NEEDS = (
+    ReadRequest("Pod"),
+    ReadRequest("ResourceQuota"),
+    ReadRequest("LimitRange", "kres-feed"),
+    ReadRequest("Namespace"),
+)
 SPACE = "kres-feed"
 MANY = 5000
 
@@ -147,7 +152,7 @@ def test_a_list_goes_on_after_a_compaction(plane: ControlPlane, target: Target) 
     path = f"/api/v1/namespaces/{SPACE}/pods?limit=1"
     token = plane.request("GET", path)[1]["metadata"]["continue"]
     with connect(target, environ={}) as connection:
-        pages = fill_store.pages(connection, BY_KIND["Pod"], Need("Pod", SPACE), 1)
+        pages = fill_store.pages(connection, BY_KIND["Pod"], ReadRequest("Pod", SPACE), 1)
         found = [item.metadata.name for item in next(pages)]
         create(plane, f"/api/v1/namespaces/{SPACE}/pods", pod("zz-late"))
         compact(plane)

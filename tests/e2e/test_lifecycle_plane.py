@@ -20,9 +20,9 @@ from e2e.seed import SEED
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.resize import resize
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 pytestmark = pytest.mark.e2e
 
@@ -148,7 +148,10 @@ def test_patches_in_any_order(controlplane: ControlPlane, namespace: str, names:
             content_type="application/strategic-merge-patch+json",
         )  # fmt: skip
         verdict = resize(
-            _store(namespace, stored), Subject(ObjectRef("Pod", "many", namespace), BY_KIND["Pod"]), patch, Ask()
+            _store(namespace, stored),
+            Subject(ObjectRef("Pod", "many", namespace), BY_KIND["Pod"]),
+            patch,
+            EvaluationOptions(),
         ).verdict
         same = unordered(verdict.message) == unordered(answer["message"]) if status != 200 else verdict.allowed
         if verdict.code != status or not same:
@@ -167,5 +170,5 @@ def _store(namespace: str, stored: dict[str, Any]) -> Store:
     store = Store(Origin("cluster"))
     store.add("Pod", msgspec.convert({"kind": "Pod", **stored}, Pod))
     for kind in ("LimitRange", "ResourceQuota"):
-        store.cover(Need(kind, namespace), READ)
+        store.cover(ReadRequest(kind, namespace), READ)
     return store

@@ -7,7 +7,7 @@ import pytest
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
-from kubectl_kres.store.store import Need, Origin, Store
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 
 pytestmark = pytest.mark.e2e
 
@@ -44,7 +44,7 @@ def of_ours(kubeconfig, namespace):
     options = ConnectOptions(kubeconfig=str(kubeconfig))
     store = Store(Origin("cluster"))
     with connect(load(options), options) as connection:
-        fill(connection, store, [Need("Pod", namespace)])
+        fill(connection, store, [ReadRequest("Pod", namespace)])
     return {
         (pod.metadata.name, one.name): (one.resources.limits, one.resources.requests)
         for pod in store.all("Pod", namespace)

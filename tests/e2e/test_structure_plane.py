@@ -10,9 +10,9 @@ from e2e.saying import unordered
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 pytestmark = pytest.mark.e2e
 
@@ -39,7 +39,9 @@ def test_faults_of_structure(controlplane: ControlPlane, namespace: str, what: s
     sent = made(kind, SPECS[what], namespace)
     path = f"{BY_KIND[kind].path(namespace)}?dryRun=All"
     status, answer = controlplane.request("POST", path, sent)
-    found = explain(Store(Origin("files")), Subject(ObjectRef(kind, "one", namespace), BY_KIND[kind], sent), Ask())
+    found = explain(
+        Store(Origin("files")), Subject(ObjectRef(kind, "one", namespace), BY_KIND[kind], sent), EvaluationOptions()
+    )
     assert found.verdict.allowed is (status == 201), answer
     if status != 201:
         assert unordered(found.verdict.message) == unordered(answer["message"])
@@ -56,8 +58,10 @@ def test_a_namespace_that_is_not_there(controlplane: ControlPlane, kind: str, sp
     status, answer = controlplane.request("POST", f"{BY_KIND[kind].path('nowhere')}?dryRun=All", sent)
     store = Store(Origin("cluster"))
     for known in ("LimitRange", "ResourceQuota", "Namespace"):
-        store.cover(Need(known), READ)
-    found = explain(store, Subject(ObjectRef(kind, "one", "nowhere"), BY_KIND[kind], sent, "one.yaml"), Ask()).verdict
+        store.cover(ReadRequest(known), READ)
+    found = explain(
+        store, Subject(ObjectRef(kind, "one", "nowhere"), BY_KIND[kind], sent, "one.yaml"), EvaluationOptions()
+    ).verdict
     assert (found.code, found.message) == (status, answer["message"])
 
 

@@ -26,8 +26,8 @@ from kubectl_kres.admission.base.versions import NEWEST
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, changes_in
-from kubectl_kres.reports.common.explanation import Ask, Subject
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 pytestmark = pytest.mark.e2e
 
@@ -97,7 +97,7 @@ def _store(world: World) -> Store:
         *kinds,
         *(f"{name}AdmissionPolicy{end}" for name in ("Validating", "Mutating") for end in ("", "Binding")),
     ):
-        store.cover(Need(kind), READ)
+        store.cover(ReadRequest(kind), READ)
     for one in (world.space, *world.objects, *world.policies):
         raw = json.loads(json.dumps(one))
         if one["kind"] in {"LimitRange", "ResourceQuota"}:
@@ -117,7 +117,7 @@ def _subject(world: World, pod: dict[str, Any]) -> Subject:
 
 def _predicted(world: World, before: Server) -> dict[str, UpgradeChange]:
     subjects = [_subject(world, pod) for pod in world.pods]
-    found = changes_in(_store(world), world.name, subjects, Ask(before), Server())
+    found = changes_in(_store(world), world.name, subjects, EvaluationOptions(before), Server())
     return {change.subject.name: change for change in found.workloads}
 
 

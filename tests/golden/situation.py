@@ -12,8 +12,8 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.manifests.read import read
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 FOLDER = Path(__file__).parent / "situations"
 SITUATIONS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -24,7 +24,7 @@ class Situation(NamedTuple):
 
     store: Store
     subject: Subject
-    ask: Ask
+    ask: EvaluationOptions
     steps: bool
 
 
@@ -39,7 +39,7 @@ def load(name: str) -> Situation:
     raw = next(one for one in rest if (one["kind"], one["metadata"]["name"]) == (kind, wanted))
     ref = ObjectRef(kind, wanted, raw["metadata"]["namespace"])
     subject = Subject(ref, BY_KIND[kind], raw if "file" in head else None, head.get("file", ""))
-    return Situation(store, subject, Ask(Server(), now="2026-11-20T03:10:00Z"), head.get("steps", False))
+    return Situation(store, subject, EvaluationOptions(Server(), now="2026-11-20T03:10:00Z"), head.get("steps", False))
 
 
 def filled(objects: list[dict[str, Any]], without: tuple[str, str] = ("", "")) -> Store:
@@ -49,5 +49,5 @@ def filled(objects: list[dict[str, Any]], without: tuple[str, str] = ("", "")) -
         if (raw["kind"], raw["metadata"]["name"]) != without:
             store.add(raw["kind"], msgspec.convert(raw, BY_KIND[raw["kind"]].detail))
     for kind in KINDS:
-        store.cover(Need(kind.kind), READ)
+        store.cover(ReadRequest(kind.kind), READ)
     return store

@@ -18,10 +18,10 @@ from kubectl_kres.render.pod import explain as explain_text
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict import listed
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 HOSTILE = {
     "escape": "\x1b[2J\x1b[31mred\x1b[0m\x1b]0;title\x07",
@@ -105,7 +105,7 @@ def live(text: str, width=80) -> list[dict]:
 def asked(text: str, width=80) -> list[tuple[Any, Any]]:
     """Stores and subjects in which the text stands everywhere that text can stand."""
     denied = store_of(deployment(text), *policies(text), unread=("Event",))
-    denied.cover(Need("Event", "ns", field_selector="type=Warning"), Coverage("denied", text))
+    denied.cover(ReadRequest("Event", "ns", field_selector="type=Warning"), Coverage("denied", text))
     named = pod(text)
     named["metadata"]["name"] = text
     unparsable = made("Pod", "p", spec={"containers": [{"name": text, "resources": {"limits": {"cpu": text}}}]})
@@ -124,7 +124,7 @@ def asked(text: str, width=80) -> list[tuple[Any, Any]]:
 def printed(text: str, width: int) -> list[str]:
     """Every line of every face, drawn without colours."""
     found: list[str] = []
-    ask = Ask(assumptions=(text,), now=text)
+    ask = EvaluationOptions(assumptions=(text,), now=text)
     for store, about in asked(text):
         explanation = explain(store, about, ask)
         found += explain_text.lines(explanation, steps=True, width=width)
@@ -150,8 +150,8 @@ def test_nothing_that_a_terminal_obeys_is_printed(text):
 def test_colours_are_ours_alone(text):
     store, about = asked(text)[4]
     drawn = [
-        *explain_text.lines(explain(store, about, Ask()), color=True, steps=True),
-        *diff_text.lines(diff(store, about, Ask()), color=True),
+        *explain_text.lines(explain(store, about, EvaluationOptions()), color=True, steps=True),
+        *diff_text.lines(diff(store, about, EvaluationOptions()), color=True),
     ]
     for line in drawn:
         assert re.sub("\x1b\\[(0|1|2|31|32|33)m", "", line).isprintable() or "\u200b" in line or "\u200d" in line
@@ -180,7 +180,7 @@ def test_no_line_is_endless(text):
 def test_columns_stay_where_they_are(text):
     """The values of all containers stand in the same cell below their heads, whatever the names are."""
     store, about = asked(text)[1]
-    lines = list(explain_text.lines(explain(store, about, Ask()), whole=True))
+    lines = list(explain_text.lines(explain(store, about, EvaluationOptions()), whole=True))
     heads = {cell(line, "WRITTEN") for line in lines if line.endswith("SET BY")}
     assert len(heads) == 1
     [row] = [line for line in lines if line.strip().startswith("memory request") and " 2Gi" in line and " - " in line]
@@ -195,7 +195,7 @@ def cell(line: str, word: str, width=80) -> int:
 def test_documents_hold_it_unharmed(text):
     """JSON and YAML have escapes of their own, so that what they hold is what was read."""
     for store, about in asked(text):
-        explanation = explain(store, about, Ask())
+        explanation = explain(store, about, EvaluationOptions())
         document = data.document("Explanation", [explanation], store.origin, complete=True)
         for shown in (data.to_json(document), data.to_yaml(document)):
             assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)

@@ -15,17 +15,17 @@ from reports.stored import made, subject
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands.explain import ExplainPage
 from kubectl_kres.cli.output.documents import Alike
-from kubectl_kres.cli.run.run_loop import AnswerTurn, Tally
-from kubectl_kres.cli.select.workloads import Found
+from kubectl_kres.cli.run.run_loop import AnswerBatch, RunSummary
+from kubectl_kres.cli.select.workloads import Selection
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.common.explanation import Ask, Subject
-from kubectl_kres.reports.common.system import Likeness
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.system import CacheKey
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.store import Store
 
-ASK = Ask(now="2026-11-23T12:00:30Z")
+ASK = EvaluationOptions(now="2026-11-23T12:00:30Z")
 #: Some names are parts of others, or of what answers say.
 NAMES = [f"build-run-{end}" for end in ("7x2p", "9c4k", "0aa0", "k2z", "77", "8")]
 ODD = [[], [], ["app"], ["cpu", "a"], [f"b{'-long' * 12}"]]
@@ -69,8 +69,8 @@ def run(name: str, task: Raw, fate: tuple[Raw, str, str], time: str) -> Raw:
 def written(store: Store, subjects: list[Subject]) -> list[str]:
     """The items of a list in JSON, as the command writes them."""
     page, lost = ExplainPage(Options(output="json")), []
-    tally = Tally(Options(output="json"), lost.append)
-    turn = AnswerTurn(store, Found(tuple(subjects), listed=True), ASK, many=True)
+    tally = RunSummary(Options(output="json"), lost.append)
+    turn = AnswerBatch(store, Selection(tuple(subjects), listed=True), ASK, many=True)
     reports = [one.report for one in page.reports(turn, tally)]
     return [one.text if isinstance(one, data.Item) else data.item(one).text for one in reports]
 
@@ -111,8 +111,8 @@ def test_pods_that_differ_alike(data_, ranges, quotas, unread, existing):
         assert found is None or data.to_json(found) == data.to_json(wanted)
 
 
-def like(*texts: str, key: bytes = b"key") -> Likeness:
-    return Likeness(key, texts)
+def like(*texts: str, key: bytes = b"key") -> CacheKey:
+    return CacheKey(key, texts)
 
 
 def learned(*answers: tuple[Any, str]) -> Alike[str]:

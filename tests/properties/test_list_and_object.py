@@ -12,7 +12,7 @@ from reports.stored import store_of, subject
 
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.snapshot import read as demo
@@ -43,7 +43,10 @@ def _worlds() -> Iterator[tuple[int, Store, str]]:
 def test_a_list_and_the_object_agree():
     differ = []
     for seed, store, name in _worlds():
-        found, line = explain(store, subject(name), Ask()), Outlines(store, Ask()).outline(subject(name))
+        found, line = (
+            explain(store, subject(name), EvaluationOptions()),
+            Outlines(store, EvaluationOptions()).outline(subject(name)),
+        )
         if found.verdict.outcome != line.verdict.outcome or bool(found.remedies) != bool(line.remedy):
             differ.append((seed, found.verdict.outcome, line.verdict.outcome, line.remedy))
     assert differ == []
@@ -51,11 +54,11 @@ def test_a_list_and_the_object_agree():
 
 def test_they_agree_about_everything_in_the_demo():
     store = read(str(demo.demo_path()))
-    lines, differ, seen = Outlines(store, Ask()), [], 0
+    lines, differ, seen = Outlines(store, EvaluationOptions()), [], 0
     for kind in (*WORKLOADS, "Pod", "TaskRun"):
         for one in store.all(kind):
             asked = Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
-            found, line = explain(store, asked, Ask()), lines.outline(asked)
+            found, line = explain(store, asked, EvaluationOptions()), lines.outline(asked)
             seen += 1
             # Of a pod that was killed for memory the row says so in another column.
             lacks = found.verdict.outcome != "admitted" and bool(found.remedies) != bool(line.remedy)

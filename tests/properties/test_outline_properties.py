@@ -12,7 +12,7 @@ from reports.outlined import outline_of, shown
 from reports.stored import made, owned_by, store_of, subject
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.store.store import Store
@@ -60,7 +60,7 @@ def stored(held: list[Raw], policies: list[Any], unread: tuple[str, ...]) -> Sto
 def test_a_line_is_that_of_the_explanation(data, ranges, quotas, server, unread, existing):
     sent, lived = (data.draw(st.lists(pods(), min_size=2, max_size=2)) for _ in range(2))
     held = objects(sent, lived, existing)
-    store, ask = stored(held, [*ranges, *quotas], unread), Ask(server)
+    store, ask = stored(held, [*ranges, *quotas], unread), EvaluationOptions(server)
     lines = Outlines(store, ask)
     for raw in held:
         about = subject(f"{raw['kind']}/{raw['metadata']['name']}")
@@ -72,7 +72,7 @@ def test_a_line_is_that_of_the_explanation(data, ranges, quotas, server, unread,
 @FEW
 @given(pods(), range_lists(), range_lists(), SERVERS)
 def test_a_policy_that_changes_is_looked_at_anew(raw, before, after, server):
-    store, ask = stored(objects([raw], [raw], 2), list(before), ()), Ask(server)
+    store, ask = stored(objects([raw], [raw], 2), list(before), ()), EvaluationOptions(server)
     lines, about = Outlines(store, ask), subject("Pod/p0-a")
     lines.outline(about)
     for one in after:
@@ -83,7 +83,7 @@ def test_a_policy_that_changes_is_looked_at_anew(raw, before, after, server):
 @FEW
 @given(pods(), pods(), quota_lists(), SERVERS)
 def test_a_template_that_is_replaced_is_looked_at_anew(raw, other, quotas, server):
-    store, ask = stored(objects([raw], [raw], 2), list(quotas), ()), Ask(server)
+    store, ask = stored(objects([raw], [raw], 2), list(quotas), ()), EvaluationOptions(server)
     lines, about = Outlines(store, ask), subject("Pod/p0-a")
     lines.outline(about)
     for one in stored(objects([other], [raw], 2), [], ()).all("ReplicaSet"):
@@ -94,7 +94,7 @@ def test_a_template_that_is_replaced_is_looked_at_anew(raw, other, quotas, serve
 @FEW
 @given(pods(), range_lists(), quota_lists(), SERVERS)
 def test_of_a_file(raw, ranges, quotas, server):
-    store, ask = stored([], [*ranges, *quotas], ()), Ask(server)
+    store, ask = stored([], [*ranges, *quotas], ()), EvaluationOptions(server)
     spec = {"template": {"spec": raw["spec"]}}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "ns"}, "spec": spec}
     for kind, one in (("Pod/p", raw), ("Job/j", job)):

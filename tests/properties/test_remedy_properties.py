@@ -17,7 +17,7 @@ from kubectl_kres.admission.request.new_pod import admit, policies_of, quota_req
 from kubectl_kres.model.objects import LimitRange, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.parts import RaiseQuota, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.shape import units
@@ -37,7 +37,7 @@ def world(pod: Raw, ranges: list[LimitRange], quotas: list[ResourceQuota], wante
 
 
 def asked(objects: list[Raw]) -> tuple[Remedy, ...]:
-    return explain(store_of(*objects), subject("Deployment/web"), Ask()).remedies
+    return explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions()).remedies
 
 
 def admitted(objects: list[Raw]) -> bool:

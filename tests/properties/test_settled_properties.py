@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from properties.generated import FEW
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.replicas import newest_set_name
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
@@ -86,6 +86,6 @@ def test_the_answer_is_the_same_with_and_without_replica_sets(objects: tuple[lis
     assert "ReplicaSet" not in {need.kind for need in needs(without, about)}
     web = without.get("Deployment", "web", "ns")
     assert newest_set_name(without, web) == newest_set_name(whole, web) == "web-new"
-    fast, slow = explain(without, about, Ask()), explain(whole, about, Ask())
+    fast, slow = explain(without, about, EvaluationOptions()), explain(whole, about, EvaluationOptions())
     event(fast.verdict.outcome)
     assert msgspec.json.encode(fast) == msgspec.json.encode(slow)

@@ -10,7 +10,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.pod.diff import lines
 from kubectl_kres.render.text.data import yaml_lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import Difference, diff
 
 HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
@@ -89,12 +89,16 @@ RANGE = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default
 def of(resources: dict, *objects: dict, live: bool = False) -> Difference:
     container = {"name": "app", "image": "i", "resources": resources}
     if not live:
-        return diff(store_of(*objects), subject("Pod/p", made("Pod", "p", spec={"containers": [container]})), Ask())
+        return diff(
+            store_of(*objects),
+            subject("Pod/p", made("Pod", "p", spec={"containers": [container]})),
+            EvaluationOptions(),
+        )
     pod = made(
         "Pod", "p", spec={"containers": [container]}, status={"qosClass": "Burstable"}, **owned_by("ReplicaSet", "r")
     )
     owner = made("ReplicaSet", "r", spec=template({"name": "app", "resources": {"requests": {"cpu": "1"}}}))
-    return diff(store_of(pod, owner, *objects), subject("Pod/p"), Ask())
+    return diff(store_of(pod, owner, *objects), subject("Pod/p"), EvaluationOptions())
 
 
 def test_a_live_pod_that_is_as_it_should_be():

@@ -16,9 +16,9 @@ from kubectl_kres.render.pod.explain import counts, lines
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict.listed import PrintedTable, row_of
-from kubectl_kres.reports.common.explanation import Ask, Explanation
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 
 def found(name: str) -> Explanation:
@@ -194,9 +194,9 @@ WEB = made("Deployment", "web", spec=template({"name": "app", "resources": {"lim
 
 def test_what_could_not_be_read_is_said():
     store = store_of(WEB, unread=("LimitRange", "Event"))
-    store.cover(Need("LimitRange", "ns"), Coverage("denied", 'limitranges is forbidden: User "u" cannot list'))
-    store.cover(Need("Event", "ns", field_selector="type=Warning"), Coverage("failed", "timed out"))
-    explanation = explain(store, subject("Deployment/web"), Ask())
+    store.cover(ReadRequest("LimitRange", "ns"), Coverage("denied", 'limitranges is forbidden: User "u" cannot list'))
+    store.cover(ReadRequest("Event", "ns", field_selector="type=Warning"), Coverage("failed", "timed out"))
+    explanation = explain(store, subject("Deployment/web"), EvaluationOptions())
     assert not explanation.complete
     text = list(lines(explanation, whole=True, width=200))
     assert 'unread  LimitRange in ns: limitranges is forbidden: User "u" cannot list' in text
@@ -205,13 +205,13 @@ def test_what_could_not_be_read_is_said():
 
 def test_what_only_adds_does_not_make_the_answer_partial():
     store = store_of(WEB, unread=("Event",))
-    store.cover(Need("Event", "ns", field_selector="type=Warning"), Coverage("denied", "no"))
-    assert explain(store, subject("Deployment/web"), Ask()).complete
+    store.cover(ReadRequest("Event", "ns", field_selector="type=Warning"), Coverage("denied", "no"))
+    assert explain(store, subject("Deployment/web"), EvaluationOptions()).complete
 
 
 def test_assumptions_are_said():
     quota = made("ResourceQuota", "new", spec={"hard": {"pods": "1"}})
-    ask = Ask(assumptions=("the rules of Kubernetes 1.36 are used",))
+    ask = EvaluationOptions(assumptions=("the rules of Kubernetes 1.36 are used",))
     text = list(lines(explain(store_of(WEB, quota), subject("Deployment/web"), ask), whole=True, width=200))
     assert "assumed the rules of Kubernetes 1.36 are used" in text
     assert any(line.startswith("assumed ResourceQuota/new has no status yet, so it enforces nothing") for line in text)
@@ -219,7 +219,9 @@ def test_assumptions_are_said():
 
 def test_a_pod_level_that_the_server_drops_is_shown():
     level = made("Deployment", "web", spec=template(resources={"limits": {"cpu": "1"}}))
-    text = list(lines(explain(store_of(level), subject("Deployment/web"), Ask(Server((1, 33)))), whole=True))
+    text = list(
+        lines(explain(store_of(level), subject("Deployment/web"), EvaluationOptions(Server((1, 33)))), whole=True)
+    )
     assert ["cpu", "limit", "1", "-", "pod-level/dropped"] in [line.split() for line in text]
 
 
@@ -228,7 +230,7 @@ def test_the_class_of_a_live_pod_is_kept():
         "Pod", "p", spec={"containers": [{"name": "app", "resources": {"limits": {"cpu": "1"}}}]},
         status={"qosClass": "BestEffort"},
     )  # fmt: skip
-    text = list(lines(explain(store_of(pod), subject("Pod/p"), Ask()), whole=True))
+    text = list(lines(explain(store_of(pod), subject("Pod/p"), EvaluationOptions()), whole=True))
     assert "  the live pod is BestEffort: the class is kept from its creation" in text
 
 
@@ -237,7 +239,7 @@ def test_others_that_can_answer_are_listed():
         made("ResourceQuota", name, spec={"hard": {"pods": "0"}}, status={"hard": {"pods": "0"}, "used": {"pods": "0"}})
         for name in ("a", "b")
     ]
-    text = list(lines(explain(store_of(WEB, *quotas), subject("Deployment/web"), Ask()), width=200))
+    text = list(lines(explain(store_of(WEB, *quotas), subject("Deployment/web"), EvaluationOptions()), width=200))
     assert text[0] == "refused: ns/Deployment/web: 0 of 1 pods exist; quota a is short by 1 of pods"
     assert any(line.startswith('or      pods "web" is forbidden: exceeded quota: b') for line in text)
     assert [line for line in text if "quota a" in line and "raise" in line]
@@ -258,7 +260,7 @@ def test_json_and_yaml_hold_the_same(name):
 def test_long_labels_get_a_line_of_their_own():
     name = "x" * 63
     pod = made("Pod", "p", spec={"containers": [{"name": name, "resources": {"limits": {"cpu": "1"}}}]})
-    text = list(lines(explain(store_of(), subject("Pod/p", pod, "p.yaml"), Ask()), whole=True))
+    text = list(lines(explain(store_of(), subject("Pod/p", pod, "p.yaml"), EvaluationOptions()), whole=True))
     place = text.index(f"container {name}")
     assert text[place + 1].split() == ["SPEC", "EFFECTIVE", "SET", "BY"]
     assert [line for line in text if size(line) > 80] == []
@@ -270,7 +272,7 @@ def test_init_containers_beside_the_largest_are_no_part_of_the_later_sum():
 
     inits = [container("big", "3"), container("small", "1"), container("mesh", "100m", restartPolicy="Always")]
     raw = made("Pod", "p", spec={"initContainers": inits, "containers": [container("app", "500m")]})
-    told = explain(store_of(), subject("Pod/p", {"apiVersion": "v1", **raw}, "f.yaml"), Ask())
+    told = explain(store_of(), subject("Pod/p", {"apiVersion": "v1", **raw}, "f.yaml"), EvaluationOptions())
     text = next(line for line in lines(told, whole=True, width=200) if line.startswith("  cpu request  3"))
     assert text.endswith("big 3 while it runs; small 1 in their turn; later app 500m + mesh 100m")
 

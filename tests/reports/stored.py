@@ -10,7 +10,7 @@ import msgspec
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 Raw = Mapping[str, Any]
 
@@ -61,7 +61,7 @@ def store_of(*objects: Raw, unread: tuple[str, ...] = ()) -> Store:
         store.add(raw["kind"], item)
     for kind in KINDS:
         if kind.kind not in unread:
-            store.cover(Need(kind.kind), READ)
+            store.cover(ReadRequest(kind.kind), READ)
     return store
 
 

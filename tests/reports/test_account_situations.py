@@ -16,16 +16,16 @@ from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.reports.account.account import steps_of
 from kubectl_kres.reports.check.conflicts import meant_name
-from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.reports.quota.quota_report import quota_reports
-from kubectl_kres.store.store import READ, Need, Store
+from kubectl_kres.store.store import READ, ReadRequest, Store
 
 Raw = dict[str, Any]
-ASK = Ask(Server(version=(1, 36)))
+ASK = EvaluationOptions(Server(version=(1, 36)))
 SPACE = "ns"
 TEMPLATE = {"metadata": {"labels": {"a": "w"}}, "spec": {"containers": [{"name": "c", "image": "img:2"}]}}
 OLD = {"metadata": {"labels": {"a": "w"}}, "spec": {"containers": [{"name": "c", "image": "img:1"}]}}
@@ -77,7 +77,7 @@ def covered(*objects: Raw) -> Store:
     """A store that knows of every kind what there is."""
     store = store_of(*objects)
     for kind in BY_KIND:
-        store.cover(Need(kind, SPACE if BY_KIND[kind].namespaced else ""), READ)
+        store.cover(ReadRequest(kind, SPACE if BY_KIND[kind].namespaced else ""), READ)
     return store
 
 

@@ -8,7 +8,7 @@ import pytest
 from reports.stored import box, made, store_of, subject, template
 
 from kubectl_kres.policies.reports import DECIDING
-from kubectl_kres.reports.common.explanation import Ask, Autoscaled, Shortfall
+from kubectl_kres.reports.common.explanation import Autoscaled, EvaluationOptions, Shortfall
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import MOST, needs
 
@@ -37,7 +37,7 @@ def quota(used: str, hard: str, **more: str) -> dict[str, Any]:
 
 
 def reach(*objects: dict[str, Any]) -> Autoscaled | None:
-    return explain(store_of(*objects), subject("Deployment/web"), Ask()).autoscaled
+    return explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions()).autoscaled
 
 
 def test_fewer_fit_than_the_autoscaler_may_ask_for():
@@ -75,7 +75,7 @@ def test_a_file_is_judged_with_the_autoscaler_beside_it():
     raw["spec"]["template"]["metadata"] = {"labels": {"app": "web"}}
     raw["spec"]["template"]["spec"]["containers"][0]["image"] = "example.test/web"
     store = store_of(quota("0", "3500m"), autoscaler(20))
-    found = explain(store, subject("Deployment/web", raw, "web.yaml"), Ask()).autoscaled
+    found = explain(store, subject("Deployment/web", raw, "web.yaml"), EvaluationOptions()).autoscaled
     assert found == Autoscaled("web", 20, 7, (Shortfall("team", "requests.cpu", "6500m"),))
 
 

@@ -11,11 +11,11 @@ from reports.stored import advised
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 
 def limits(name, *items, **metadata):
@@ -50,7 +50,7 @@ def about(kind, name, objects, *, files=(), denied=()) -> PolicyExplanation:
         store.files[one] = "given.yaml"
     for need in denied:
         store.cover(need, Coverage("denied", f"{need.kind} is forbidden"))
-    return explain_policy(store, Subject(ObjectRef(kind, name, namespace), BY_KIND[kind]), Ask())
+    return explain_policy(store, Subject(ObjectRef(kind, name, namespace), BY_KIND[kind]), EvaluationOptions())
 
 
 LOW, HIGH = limits("low", container(min={"cpu": "2"})), limits("high", container(max={"cpu": "1"}))
@@ -261,7 +261,7 @@ def test_what_claims_and_services_cost(kind, spec, hard, costs):
 def test_what_is_not_there_or_may_not_be_read():
     with pytest.raises(NotFound, match='services "nope" not found'):
         about("Service", "nope", [])
-    found = about("Namespace", "shop", [], denied=[Need("ResourceQuota")])
+    found = about("Namespace", "shop", [], denied=[ReadRequest("ResourceQuota")])
     assert (found.complete, [one.kind for one in found.unseen]) == (False, ["ResourceQuota"])
 
 
@@ -281,7 +281,7 @@ def test_a_pod_says_what_must_be_stated(containers, level, lacking):
         "spec": {**spec, **({"resources": level} if level else {})},
     }
     ref = ObjectRef("Pod", "web", "shop")
-    found = explain(filled([quota({"requests.cpu": "4"})]), Subject(ref, BY_KIND["Pod"], raw), Ask())
+    found = explain(filled([quota({"requests.cpu": "4"})]), Subject(ref, BY_KIND["Pod"], raw), EvaluationOptions())
     assert [dict(one.lacking) for one in found.demands] == lacking
 
 

@@ -11,7 +11,7 @@ from kubectl_kres.errors import NotFound
 from kubectl_kres.model import kinds
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.store.store import Coverage, Need, Origin, Store
+from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
 
 OIL = Subject(ObjectRef("Tenant", "oil"), kinds.BY_KIND["Tenant"])
 
@@ -64,7 +64,7 @@ def test_a_namespace_without_the_quota_is_named():
 
 def test_quotas_that_may_not_be_read_make_it_incomplete():
     store = _store(hard={"pods": "4"}, spaces=("one",))
-    store.cover(Need("ResourceQuota", "one"), Coverage("denied", "no"))
+    store.cover(ReadRequest("ResourceQuota", "one"), Coverage("denied", "no"))
     found = explain_tenant(store, OIL)
     assert not found.complete and "not read: ResourceQuotas of one" in list(tenant_lines(found))
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_parsed_spoils_its_item_alone():
 def test_without_quotas_and_without_the_tenant():
     assert explain_tenant(_store(), OIL).items == ()
     store = Store(Origin("snapshot", "x"))
-    store.cover(Need("Tenant", name="oil"), Coverage("read"))
+    store.cover(ReadRequest("Tenant", name="oil"), Coverage("read"))
     with pytest.raises(NotFound):
         explain_tenant(store, OIL)
 

@@ -13,7 +13,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota, decoded
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.replicas import scaled
 from kubectl_kres.reports.quota.fit import Fit, fit
 
@@ -45,7 +45,7 @@ def workload(template, kind="Deployment", replicas=1, status=None, **spec):
 
 def found(objects, kind="Deployment") -> Fit:
     subject = Subject(ObjectRef(kind, "web", "shop"), BY_KIND[kind])
-    return fit(filled(objects), subject, Ask(Server()))
+    return fit(filled(objects), subject, EvaluationOptions(Server()))
 
 
 def one_after_the_other(template, quotas, ranges, most=60) -> int:

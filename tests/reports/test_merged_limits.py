@@ -5,7 +5,7 @@ from __future__ import annotations
 from reports.stored import limits, made, store_of, subject
 
 from kubectl_kres.render.quota.policy import lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
 SPACE = made("Namespace", "ns")
@@ -14,7 +14,7 @@ ONE = limits("one", defaultRequest={"cpu": "400m"}, default={"cpu": "1"}, min={"
 
 
 def told(*objects):
-    return explain_policy(store_of(SPACE, *objects), subject("Namespace/ns"), Ask())
+    return explain_policy(store_of(SPACE, *objects), subject("Namespace/ns"), EvaluationOptions())
 
 
 def test_the_bounds_and_defaults_of_steps_are_a_table():

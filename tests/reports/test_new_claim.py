@@ -32,7 +32,7 @@ from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, asking
 from kubectl_kres.capsule.reports.unblock.options import ways
 from kubectl_kres.capsule.rules import allocation
 from kubectl_kres.quantity import parse
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 
 @settings(max_examples=80, deadline=None)
@@ -81,7 +81,7 @@ def test_a_closed_queue_is_named_and_an_edit_goes_round_it():
 
 def test_without_the_claims_of_others_the_pool_says_that_it_is_closed():
     scene = closed()
-    scene.store.cover(Need("ResourcePoolClaim"), Coverage("denied", "no"))
+    scene.store.cover(ReadRequest("ResourcePoolClaim"), Coverage("denied", "no"))
     scene = PoolIndex(scene.store)
     met = prospect(scene, scene.pools["green"], "a", {CPU: parse("1")})
     assert (met.closed, met.behind) == ((CPU,), ())

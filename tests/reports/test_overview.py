@@ -8,13 +8,13 @@ from reports.stored import box, limits, made, store_of, template
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import area_bar, area_said, lines, problem_said
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem, overview, overview_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.store.store import Coverage, Need, Store
+from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
 NOW = "2026-11-20T03:10:00Z"
-ASK = Ask(Server(), now=NOW)
+ASK = EvaluationOptions(Server(), now=NOW)
 
 
 def quota(name: str, used: str, hard: str = "4Gi", **metadata: object) -> dict[str, object]:
@@ -114,7 +114,7 @@ def test_pods_are_those_of_the_sums():
 
 def test_what_could_not_be_read_is_neither_none_nor_sound():
     store = store_of(unread=("ResourceQuota",))
-    store.cover(Need("ResourceQuota", "ns"), Coverage("denied", "quotas is forbidden"))
+    store.cover(ReadRequest("ResourceQuota", "ns"), Coverage("denied", "quotas is forbidden"))
     found = overview(store, "ns", ASK, None)
     assert not found.complete
     assert (area(found, "quotas").count, area_said(area(found, "quotas"))) == (None, "not visible")
@@ -126,7 +126,7 @@ def test_what_is_not_installed_is_no_gap():
     store = store_of(unread=("ResourcePool", "ResourcePoolClaim", "TaskRun", "PipelineRun"))
     for kind in ("ResourcePool", "ResourcePoolClaim", "TaskRun", "PipelineRun"):
         for space in ("", "ns"):
-            store.cover(Need(kind, space), Coverage("absent"))
+            store.cover(ReadRequest(kind, space), Coverage("absent"))
     found = overview(store, "", ASK, ())
     assert found.complete
     assert area_said(area(found, "pools")) == "Capsule is not installed, or too old for pools (0.10)"

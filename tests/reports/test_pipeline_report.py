@@ -11,14 +11,14 @@ from reports.stored import advised, made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.render.verdict.listed import PrintedTable
-from kubectl_kres.reports.common.explanation import Ask
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.reports.common.explanation import EvaluationOptions
+from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 from kubectl_kres.tekton.text import pipeline as render
 
-ASK = Ask(now="2026-11-20T03:10:00Z")
+ASK = EvaluationOptions(now="2026-11-20T03:10:00Z")
 FILLED = config('{"prepare": {"requests": {"cpu": "10m"}}}')
 
 
@@ -228,7 +228,7 @@ def test_a_task_that_is_not_known_is_said_and_left_out(member: Any, why: str):
 )
 def test_a_pipeline_that_is_not_there_is_named(spec: Any, state: Any, error: type[ClusterError]):
     store = store_of(pipeline_run("p", **spec), unread=("Pipeline",))
-    store.cover(Need("Pipeline", "ns", "gone"), Coverage(state, "no"))
+    store.cover(ReadRequest("Pipeline", "ns", "gone"), Coverage(state, "no"))
     with pytest.raises(error):
         explain_pipeline(store, subject("PipelineRun/p"), ASK)
 

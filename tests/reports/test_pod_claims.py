@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from reports.stored import advised, event, limits, made, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Ask, Explanation
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota.fit import fit
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
-CLAIMS = Need("PersistentVolumeClaim", "ns", required=False)
+CLAIMS = ReadRequest("PersistentVolumeClaim", "ns", required=False)
 
 
 def sized(name: str, size: str, **spec: Any) -> dict[str, Any]:
@@ -39,11 +39,11 @@ def claim(name: str) -> dict[str, Any]:
 def judged(*objects: dict[str, Any], unread: tuple[str, ...] = ()) -> Explanation:
     """Of StatefulSet/db; what a list and --fit say of it is the same."""
     store = store_of(*objects, unread=unread)
-    found = explain(store, subject("StatefulSet/db"), Ask())
-    outline = Outlines(store, Ask()).outline(subject("StatefulSet/db"))
+    found = explain(store, subject("StatefulSet/db"), EvaluationOptions())
+    outline = Outlines(store, EvaluationOptions()).outline(subject("StatefulSet/db"))
     assert outline.verdict.outcome == found.verdict.outcome
     assert (outline.remedy == "") is (found.verdict.outcome in {"admitted", "full"})
-    assert fit(store, subject("StatefulSet/db"), Ask()).verdict == found.verdict
+    assert fit(store, subject("StatefulSet/db"), EvaluationOptions()).verdict == found.verdict
     return found
 
 
@@ -139,7 +139,7 @@ def test_how_many_more_fit_with_their_claims(existing, claims, used, fits):
     held = [claim(f"data-db-{number}") for number in range(claims)]
     sets = stateful(sized("data", "3Gi"), replicas=4, existing=existing)
     store = store_of(sets, *held, quota(requests_storage=("10Gi", used)))
-    assert fit(store, subject("StatefulSet/db"), Ask()).fits == fits
+    assert fit(store, subject("StatefulSet/db"), EvaluationOptions()).fits == fits
 
 
 @pytest.mark.parametrize("used", ["0", "9Gi"])
@@ -177,7 +177,7 @@ def test_claims_are_read_where_something_bounds_them(policies, read):
 
 def test_a_file_is_told_of_a_size_that_does_not_parse():
     raw = {"apiVersion": "apps/v1", **stateful(sized("data", "8Gib"))}
-    found = explain(store_of(), subject("StatefulSet/db", raw), Ask())
+    found = explain(store_of(), subject("StatefulSet/db", raw), EvaluationOptions())
     assert (found.verdict.code, found.verdict.findings[0].path) == (
         400,
         "spec.volumeClaimTemplates[0].spec.resources.requests[storage]",
@@ -218,9 +218,9 @@ def test_a_claim_without_a_class_counts_for_the_default_one(classes, spec, allow
 )
 def test_storage_classes_are_read_where_the_default_one_decides(spec, hard, read):
     store = store_of(stateful(sized("data", "8Gi", **spec)), quota(**{hard: ("1Gi", "0")}))
-    assert (Need("StorageClass") in needs(store, subject("StatefulSet/db"))) is read
+    assert (ReadRequest("StorageClass") in needs(store, subject("StatefulSet/db"))) is read
 
 
 def test_storage_classes_that_could_not_be_read_are_in_the_word():
     store = store_of(stateful(DATA), quota(**{GOLD: ("1Gi", "0")}), unread=("StorageClass",))
-    assert explain(store, subject("StatefulSet/db"), Ask()).verdict.outcome == "admitted-as-far-as-seen"
+    assert explain(store, subject("StatefulSet/db"), EvaluationOptions()).verdict.outcome == "admitted-as-far-as-seen"

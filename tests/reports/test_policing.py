@@ -9,15 +9,15 @@ from reports.stored import box, made, owned_by, store_of, subject, template
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.admitting import parameter_of
 from kubectl_kres.policies.reports import DECIDING, _decides
+from kubectl_kres.policies.reports.apply import apply_policies
 from kubectl_kres.policies.reports.effects import policy_effects
-from kubectl_kres.policies.reports.judged import policed
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
-ASK = Ask(Server())
+ASK = EvaluationOptions(Server())
 PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
 NINE = "[1,2,3,4,5,6,7,8,9]"
 LABELS = {"matchLabels": {"app": "web"}}
@@ -130,7 +130,7 @@ def test_webhooks_that_are_asked_are_named(policy_, words):
 
 def test_a_service_account_that_is_missing_refuses():
     store = store_of(deployment(serviceAccountName="robot"))
-    store.cover(Need("ServiceAccount", "ns", "robot", required=False), Coverage("read"))
+    store.cover(ReadRequest("ServiceAccount", "ns", "robot", required=False), Coverage("read"))
     found = explain(store, subject("Deployment/w"), ASK)
     assert found.verdict.message == (
         'pods "w" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found'
@@ -148,7 +148,7 @@ def by_account(account, metadata=None, **spec):
     workload = deployment(serviceAccountName="robot", **spec)
     workload["spec"]["template"]["metadata"] = metadata or {}
     store = store_of(workload, account)
-    store.cover(Need("ServiceAccount", "ns", "robot", required=False), Coverage("read"))
+    store.cover(ReadRequest("ServiceAccount", "ns", "robot", required=False), Coverage("read"))
     return store
 
 
@@ -165,7 +165,7 @@ def test_a_service_account_that_is_there_decides_nothing(more):
     """The plugins are not run for it, and would not have said anything."""
     store, asked = by_account(account(**more)), subject("Deployment/w")
     analysis = analysis_of(store, asked, ASK)
-    run = policed(store, asked, ASK, analysis)
+    run = apply_policies(store, asked, ASK, analysis)
     assert run is not analysis
     assert not _decides(store, "ns", analysis.start.pod)
     assert [one.refusal for one in run.outcomes] == [one.refusal for one in analysis.outcomes] == [None]
@@ -185,8 +185,8 @@ def test_one_that_takes_only_its_own_secrets_refuses():
 
 def test_what_may_not_be_read_is_said():
     store = store_of(deployment())
-    need = Need("ValidatingAdmissionPolicyBinding", required=False)
-    store.uncover(Need("ValidatingAdmissionPolicyBinding"))
+    need = ReadRequest("ValidatingAdmissionPolicyBinding", required=False)
+    store.uncover(ReadRequest("ValidatingAdmissionPolicyBinding"))
     store.cover(need, Coverage("denied", "no"))
     found = explain(store, subject("Deployment/w"), ASK)
     assert found.verdict.outcome == "admitted-as-far-as-seen" and found.complete
@@ -221,7 +221,7 @@ def test_a_container_that_all_live_pods_were_given_is_expected():
         "Container/proxy on 2 of 2 pods",
     )
     assert [one.value for one in found.totals if (one.side, one.resource) == ("requests", "cpu")] == ["2"]
-    plain = told(replica_set(), pod("a", box(), PROXY), ask=Ask(Server(), seen=False))
+    plain = told(replica_set(), pod("a", box(), PROXY), ask=EvaluationOptions(Server(), seen=False))
     assert [one.name for one in plain.containers] == ["app"]
 
 
@@ -234,7 +234,7 @@ def test_a_value_that_was_rewritten_is_expected_but_not_one_that_was_resized():
 
 def test_what_would_be_stored_has_it_too_unless_it_is_left_out():
     store = store_of(deployment(), replica_set(), pod("a", box(), PROXY))
-    asks = ASK, Ask(Server(), seen=False)
+    asks = ASK, EvaluationOptions(Server(), seen=False)
     seen, plain = (str(diff(store, subject("Deployment/w"), ask)) for ask in asks)
     assert "proxy" in seen and "proxy" not in plain
 
@@ -323,7 +323,9 @@ def test_two_bindings_with_different_parameters_refuse_each_for_itself():
     for name, allow in (("open", "yes"), ("shut", "no")):
         raw = {**kind, "metadata": {"name": name, "namespace": "ns"}, "data": {"allow": allow}}
         store.add("ConfigMap.v1", parameter_of(raw))
-    store.cover(Need("ConfigMap.v1", "ns", "barred", required=False), Coverage("denied", "configmaps is forbidden"))
+    store.cover(
+        ReadRequest("ConfigMap.v1", "ns", "barred", required=False), Coverage("denied", "configmaps is forbidden")
+    )
     found = explain(store, subject("Deployment/w"), ASK)
     assert found.verdict.message.endswith("binding 'b-shut' denied request: asked by shut")
     [gap] = [one for one in found.unseen if one.kind == "ValidatingAdmissionPolicy"]

@@ -11,14 +11,14 @@ from reports.test_policing import deployment, mutating, pod, replica_set, valida
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, quality
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.store import Store
 
-ASK, PLAIN = Ask(Server()), Ask(Server(), seen=False)
+ASK, PLAIN = EvaluationOptions(Server()), EvaluationOptions(Server(), seen=False)
 IN_BOTH = ("qos", "culprits", "live", "live_class", "alternatives", "refused", "complete")
 APP = box(image="registry.example/web:1")
 PROXY = box("proxy", {"cpu": "2"}, image="registry.example/proxy:1")
@@ -26,7 +26,7 @@ LIMITS = 'JSONPatch{op: "add", path: "/spec/containers/0/resources/limits", valu
 FIRST = 'JSONPatch{op: "add", path: "/spec/containers/0", value: Object.spec.containers{name: "first", image: "i"}}'
 
 
-def both(store: Store, asked: Subject, ask: Ask = ASK) -> Quality:
+def both(store: Store, asked: Subject, ask: EvaluationOptions = ASK) -> Quality:
     """The answer for one object, which that of a list has to be the beginning of."""
     full, brief = quality(store, asked, ask), QosAnswers(store, ask).quality(asked)
     assert (full is None) is (brief is None), asked.ref
@@ -37,7 +37,7 @@ def both(store: Store, asked: Subject, ask: Ask = ASK) -> Quality:
     return full
 
 
-def next_pod(*objects: Any, ask: Ask = ASK) -> Quality:
+def next_pod(*objects: Any, ask: EvaluationOptions = ASK) -> Quality:
     return both(store_of(deployment(APP), *objects), subject("Deployment/w"), ask)
 
 
@@ -80,7 +80,7 @@ def test_edits_meet_the_policies() -> None:
     assert not quality.refused
     (way,) = (way for way in quality.reach if way.name == "Guaranteed")
     assert not way.refused and {edit.path[:14] for edit in way.edits} == {"spec.resources"}
-    older = next_pod(*validating(rule, message="no limits here"), ask=Ask(Server((1, 31))))
+    older = next_pod(*validating(rule, message="no limits here"), ask=EvaluationOptions(Server((1, 31))))
     (way,) = (way for way in older.reach if way.name == "Guaranteed")
     assert way.edits and "no limits here" in way.refused
     assert "never" in next_pod(*validating("false", message="never")).refused
@@ -94,7 +94,7 @@ def test_what_is_not_computed_is_told() -> None:
 def test_edits_of_a_file_meet_the_policies_too() -> None:
     raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [APP]}}
     store = store_of(*validating("!has(object.spec.containers[0].resources.limits)", message="no limits here"))
-    quality = both(store, subject("Pod/p", raw, "p.yaml"), Ask(Server((1, 31))))
+    quality = both(store, subject("Pod/p", raw, "p.yaml"), EvaluationOptions(Server((1, 31))))
     (way,) = (way for way in quality.reach if way.name == "Guaranteed")
     assert way.edits and "no limits here" in way.refused
 
@@ -106,7 +106,7 @@ def test_what_live_pods_were_given_is_read_unless_it_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("ask", [ASK, PLAIN], ids=["seen", "no seen"])
-def test_all_objects_of_the_demo(ask: Ask) -> None:
+def test_all_objects_of_the_demo(ask: EvaluationOptions) -> None:
     store = snapshots.read(str(demo.demo_path()))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec, decoded
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.reports.quota.usage_tree import owner_needs
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 NOW = "2026-11-20T03:10:00Z"
 
@@ -45,8 +45,8 @@ def pod(name, memory="1Gi", owner=(), phase="Running", **spec):
 def report(objects, *, denied=(), **asked) -> QuotaReport:
     store = filled(objects)
     for kind in denied:
-        store.cover(Need(kind), Coverage("denied", f"{kind} is forbidden"))
-    (found,) = quota_reports(store, [*store.all("ResourceQuota")], Ask(now=NOW), **asked)
+        store.cover(ReadRequest(kind), Coverage("denied", f"{kind} is forbidden"))
+    (found,) = quota_reports(store, [*store.all("ResourceQuota")], EvaluationOptions(now=NOW), **asked)
     return found
 
 
@@ -147,7 +147,7 @@ def test_drift_has_a_cause(used, cause, pods):
 def test_a_quota_of_a_file_drifts_from_nothing():
     store = filled([quota({"requests.memory": "8Gi"}), *OBJECTS])
     store.files[ObjectRef("ResourceQuota", "team", "shop")] = "quota.yaml"
-    [found] = quota_reports(store, [*store.all("ResourceQuota")], Ask(now=NOW), recounted=True)
+    [found] = quota_reports(store, [*store.all("ResourceQuota")], EvaluationOptions(now=NOW), recounted=True)
     assert [(use.used, use.counted, use.drift) for use in found.uses] == [("0", "4Gi", None)]
 
 

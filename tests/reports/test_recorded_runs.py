@@ -16,7 +16,7 @@ from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.render.pod import diff as render_diff
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.pod import qos as render_qos
-from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_report import quality
@@ -64,7 +64,7 @@ def test_an_explanation_says_what_was_recorded(case: dict[str, Any]):
     given, expect = case["given"], case["expect"]
     raw = given["taskRun"]
     asked = Subject(ObjectRef("TaskRun", raw["metadata"]["name"], "case"), BY_KIND["TaskRun"], raw)
-    found = explain(store(given), asked, Ask(Server((1, 36)), read_yaml=msgspec.yaml.decode))
+    found = explain(store(given), asked, EvaluationOptions(Server((1, 36)), read_yaml=msgspec.yaml.decode))
     part = found.tekton
     assert part is not None
     problem = part.problem
@@ -110,7 +110,7 @@ def test_all_answers_can_be_told(given: dict[str, Any]):
             here.add(kind, decoded(to_v1(given[kind.lower()]), BY_KIND[kind].struct))
     raw = given.get("taskRun") or given["pipelineRun"]
     asked = Subject(ObjectRef(raw["kind"], raw["metadata"]["name"], "case"), BY_KIND[raw["kind"]], raw)
-    ask = Ask(Server(), read_yaml=msgspec.yaml.decode, now="2026-11-20T03:10:00Z")
+    ask = EvaluationOptions(Server(), read_yaml=msgspec.yaml.decode, now="2026-11-20T03:10:00Z")
     if raw["kind"] == "PipelineRun":
         found = explain_pipeline(here, asked, ask)
         lines = [*render_pipeline.lines(found, steps=True), *render_pipeline.lines(found)]

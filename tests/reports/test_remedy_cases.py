@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Ask, Explanation
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.common.parts import Admits
 from kubectl_kres.reports.explain.explain import explain
 
@@ -28,7 +28,7 @@ def web(count: int, *containers: Raw, kind: str = "Deployment", **spec: Any) -> 
 
 
 def asked(workload: Raw, *policies: Raw) -> Explanation:
-    return explain(store_of(workload, *policies), subject(f"{workload['kind']}/web"), Ask())
+    return explain(store_of(workload, *policies), subject(f"{workload['kind']}/web"), EvaluationOptions())
 
 
 def ways(workload: Raw, *policies: Raw) -> list[str]:

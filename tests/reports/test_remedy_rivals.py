@@ -7,7 +7,7 @@ from typing import Any
 from reports.stored import box, event, made, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.parts import Admits
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
@@ -33,7 +33,7 @@ def refused(about: str) -> Raw:
 
 
 def first(*objects: Raw, unread: tuple[str, ...] = ()) -> Any:
-    return explain(store_of(*objects, unread=unread), subject("Deployment/web"), Ask()).remedies[0]
+    return explain(store_of(*objects, unread=unread), subject("Deployment/web"), EvaluationOptions()).remedies[0]
 
 
 def test_a_quota_is_raised_by_what_another_workload_takes_first():
@@ -62,7 +62,9 @@ def test_a_workload_that_another_quota_refuses_takes_nothing():
         "Deployment", "other", spec={"replicas": 3, **template(box(requests={"cpu": "200m", "memory": "1Gi"}))}
     )
     policies = quota("q", {"requests.cpu": "50m"}), quota("r", {"requests.memory": "0"})
-    found = explain(store_of(web("web", 2, "100m"), other, *policies), subject("Deployment/web"), Ask()).remedies[0]
+    found = explain(
+        store_of(web("web", 2, "100m"), other, *policies), subject("Deployment/web"), EvaluationOptions()
+    ).remedies[0]
     assert "other" not in found.text
 
 

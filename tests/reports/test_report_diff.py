@@ -7,7 +7,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.common import effective_policies as known
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain import difference as reports
 from kubectl_kres.reports.explain.difference import Differences, diff
 
@@ -44,8 +44,8 @@ OWNER = made("ReplicaSet", "r", spec=template(app(CPU)))
 )
 def test_one_and_many_agree(objects, containers, changed):
     store = store_of(OWNER, pod("p", *containers), *objects)
-    single = diff(store, subject("Pod/p"), Ask())
-    [many] = map(Differences(store, Ask()).of, store.all("Pod"))
+    single = diff(store, subject("Pod/p"), EvaluationOptions())
+    [many] = map(Differences(store, EvaluationOptions()).of, store.all("Pod"))
     assert single.changed is changed
     assert (many is None) is not changed
     if many is not None:
@@ -64,7 +64,7 @@ def test_pods_that_are_alike_are_looked_at_once(monkeypatch):
     pods = [pod(f"p{n}", app(CPU)) for n in range(5)]
     pods[2] = pod("p2", app({**CPU, "limits": {"cpu": "3"}}))
     store = store_of(OWNER, *pods)
-    found = [*map(Differences(store, Ask()).of, store.all("Pod"))]
+    found = [*map(Differences(store, EvaluationOptions()).of, store.all("Pod"))]
     assert [one is None for one in found] == [True, True, False, True, True]
     assert looked == ["p0", "p2", "p2"], "the last one again, for why it differs"
 
@@ -77,7 +77,7 @@ def test_policies_are_parsed_again_only_after_a_change(monkeypatch):
     )
     store = store_of(OWNER, *(pod(f"p{n}", app(CPU)) for n in range(5)))
     for name in ("Pod/p1", "Pod/p2", "Pod/p1"):
-        diff(store, subject(name), Ask())
+        diff(store, subject(name), EvaluationOptions())
     assert parsed == ["ns"]
     store.forget("Pod")
     known.policies(store, "ns")
@@ -100,7 +100,7 @@ def test_policies_are_parsed_again_only_after_a_change(monkeypatch):
 def test_what_is_compared(live, labels, reasons):
     given = pod("p", app(FILLED if live else CPU))
     store = store_of(RANGE, OWNER, *([given] if live else []))
-    found = diff(store, subject("Pod/p", None if live else given), Ask())
+    found = diff(store, subject("Pod/p", None if live else given), EvaluationOptions())
     assert (found.before_label, found.after_label) == labels
     assert {path: found.reasons[path].rule for path in reasons} == reasons
     assert found.before["metadata"]["namespace"] == found.after["metadata"]["namespace"] == "ns"
@@ -108,18 +108,18 @@ def test_what_is_compared(live, labels, reasons):
 
 def test_a_refused_pod_is_shown_as_far_as_it_came():
     given = made("Pod", "p", spec={"containers": [app({"limits": {"cpu": "1", "memory": "1Gi"}})]})
-    found = diff(store_of(MAX), subject("Pod/p", given), Ask())
+    found = diff(store_of(MAX), subject("Pod/p", given), EvaluationOptions())
     assert found.changed
     assert found.after["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1", "memory": "1Gi"}
     assert "status" not in found.after
     broken = made("Pod", "p", spec={"containers": [app({"limits": {"cpu": "x"}})]})
-    unread = diff(store_of(), subject("Pod/p", broken), Ask())
+    unread = diff(store_of(), subject("Pod/p", broken), EvaluationOptions())
     assert (unread.before, unread.changed) == (unread.after, True)
 
 
 def test_an_injected_container_has_its_reason_at_its_name():
     store = store_of(OWNER, pod("p", {"name": "proxy", "resources": CPU}, app({"requests": {"cpu": "2"}})))
-    found = diff(store, subject("Pod/p"), Ask())
+    found = diff(store, subject("Pod/p"), EvaluationOptions())
     assert [one["name"] for one in found.before["spec"]["containers"]] == ["app", "proxy"]
     assert found.reasons["spec.containers[1].name"].note == "not in the template: injected"
     assert found.reasons["spec.containers[0].resources.requests[cpu]"].note.startswith("no rule known here")

@@ -7,9 +7,9 @@ from reports.stored import made, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 HARD = {"pods": "0"}
 
@@ -77,15 +77,17 @@ def test_classes_that_are_not_known_refuse_nothing(spec, coverage, allowed, code
     store = store_of(made("Deployment", "d", spec=template(**spec)), unread=("RuntimeClass", "PriorityClass"))
     kind = "RuntimeClass" if "runtimeClassName" in spec else "PriorityClass"
     if coverage is not None:
-        store.cover(Need(kind, name="kata") if kind == "RuntimeClass" else Need(kind, required=False), coverage)
-    found = explain(store, subject("Deployment/d"), Ask())
+        store.cover(
+            ReadRequest(kind, name="kata") if kind == "RuntimeClass" else ReadRequest(kind, required=False), coverage
+        )
+    found = explain(store, subject("Deployment/d"), EvaluationOptions())
     assert found.verdict.allowed is allowed
     assert [one.code for one in found.assumptions] == codes
 
 
 def test_a_class_with_a_broken_overhead_still_exists():
     store = store_of(KATA, made("Deployment", "d", spec=template(runtimeClassName="kata")))
-    found = explain(store, subject("Deployment/d"), Ask())
+    found = explain(store, subject("Deployment/d"), EvaluationOptions())
     assert found.verdict.allowed
     assert found.assumptions[0].text.startswith("RuntimeClass/kata counts without overhead: overhead.podFixed[cpu]: ")
 

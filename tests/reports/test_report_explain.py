@@ -7,7 +7,7 @@ from reports.stored import advised, event, limits, made, owned_by, store_of, sub
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
@@ -30,7 +30,7 @@ def quota(name: str, hard: dict, used: dict, **metadata) -> dict:
     ],
 )
 def test_how_many_fit(hard, used, fits, exceeded):
-    costs = explain(store_of(WEB, quota("q", hard, used)), subject("Deployment/web"), Ask()).quotas
+    costs = explain(store_of(WEB, quota("q", hard, used)), subject("Deployment/web"), EvaluationOptions()).quotas
     if fits is None:
         assert costs == ()
     else:
@@ -41,7 +41,7 @@ def test_how_many_fit(hard, used, fits, exceeded):
 def test_a_live_pod_is_counted_already():
     """The quota is full with it, and it is neither refused nor asked for room."""
     pod = made("Pod", "p", spec={"containers": [APP]}, status={"phase": "Running"})
-    found = explain(store_of(pod, quota("q", {"pods": "1"}, {"pods": "1"})), subject("Pod/p"), Ask())
+    found = explain(store_of(pod, quota("q", {"pods": "1"}, {"pods": "1"})), subject("Pod/p"), EvaluationOptions())
     assert found.verdict.allowed
     [cost] = found.quotas
     assert (cost.counted, cost.fits, cost.exceeded) == (True, 0, ("pods",))
@@ -49,13 +49,13 @@ def test_a_live_pod_is_counted_already():
 
 def test_the_quota_that_refuses_comes_first():
     quotas = [quota(name, {"pods": hard}, {"pods": "1"}) for name, hard in (("a", "9"), ("b", "1"), ("c", "9"))]
-    found = explain(store_of(WEB, *quotas), subject("Deployment/web"), Ask())
+    found = explain(store_of(WEB, *quotas), subject("Deployment/web"), EvaluationOptions())
     assert [cost.quota for cost in found.quotas] == ["b", "a", "c"]
 
 
 def test_figures_are_those_of_one_order_and_say_so():
     ranges = [limits("a", default={"memory": "1Gi"}), limits("b", default={"memory": "2Gi"})]
-    found = explain(store_of(WEB, *ranges), subject("Deployment/web"), Ask())
+    found = explain(store_of(WEB, *ranges), subject("Deployment/web"), EvaluationOptions())
     assert (found.certain, found.order) == (False, ("a", "b"))
     assert [total.value for total in found.totals if total.side == "limits"] == ["1", "1Gi"]
     [value] = [value for value in found.containers[0].values if value.side == "limits" and value.resource == "memory"]
@@ -67,7 +67,7 @@ def test_a_class_that_depends_on_the_order():
         limits("a", default={"memory": "1Gi"}),
         limits("b", default={"memory": "2Gi"}, defaultRequest={"memory": "1Gi"}),
     ]
-    found = explain(store_of(WEB, *ranges), subject("Deployment/web"), Ask())
+    found = explain(store_of(WEB, *ranges), subject("Deployment/web"), EvaluationOptions())
     assert {found.qos.name, *found.qos_alternatives} == {"Guaranteed", "Burstable"}
 
 
@@ -78,7 +78,7 @@ def test_the_outcome_that_a_live_pod_has_leads():
         "Pod", "p", spec={"containers": [{"name": "app", "resources": resources}]}, **owned_by("ReplicaSet", "r")
     )
     store = store_of(pod, made("ReplicaSet", "r", spec=template(APP)), *ranges)
-    found = explain(store, subject("Pod/p"), Ask())
+    found = explain(store, subject("Pod/p"), EvaluationOptions())
     values = {(value.side, value.resource): value for value in found.containers[0].values}
     assert values["limits", "memory"].value == values["limits", "memory"].live == "2Gi"
     assert not any(value.note for value in values.values())
@@ -89,7 +89,7 @@ def test_a_workload_in_a_file_is_refused_as_itself():
     """No server stores a Deployment with a quantity that does not parse: no pod is ever asked for."""
     raw = made("Deployment", "web", spec=template({"name": "app", "resources": {"limits": {"cpu": "one"}}}))
     raw["apiVersion"] = "apps/v1"
-    found = explain(store_of(), subject("Deployment/web", raw, "w.yaml"), Ask())
+    found = explain(store_of(), subject("Deployment/web", raw, "w.yaml"), EvaluationOptions())
     assert found.verdict.code == 400
     assert found.verdict.message.startswith('Deployment in version "v1" cannot be handled as a Deployment: ')
     assert advised(found) == ('write limits.cpu of container app as a quantity such as 500m or 128Mi, not "one"',)
@@ -99,7 +99,7 @@ def test_a_workload_in_a_file_is_refused_as_itself():
 def test_unknown_fields_of_a_workload_in_a_file():
     raw = made("Deployment", "web", spec={**template({**APP, "image": "i", "resource": {}}), "replica": 3})
     raw["apiVersion"] = "apps/v1"
-    found = explain(store_of(), subject("Deployment/web", raw), Ask())
+    found = explain(store_of(), subject("Deployment/web", raw), EvaluationOptions())
     assert [finding.text for finding in found.verdict.findings] == [
         'unknown field "spec.replica"',
         'unknown field "spec.template.spec.containers[0].resource"',
@@ -112,7 +112,9 @@ def test_who_changed_what_refuses_is_known():
         {"manager": "terraform", "operation": "Apply", "time": "t", "fieldsV1": {"f:spec": {"f:hard": {"f:pods": {}}}}}
     ]
     store = store_of(WEB, quota("q", {"pods": "1"}, {"pods": "1"}, managedFields=edits))
-    assert explain(store, subject("Deployment/web"), Ask()).edits.keys() == {"ResourceQuota/q spec.hard[pods]"}
+    assert explain(store, subject("Deployment/web"), EvaluationOptions()).edits.keys() == {
+        "ResourceQuota/q spec.hard[pods]"
+    }
 
 
 @pytest.mark.parametrize(
@@ -142,12 +144,12 @@ def test_who_changed_what_refuses_is_known():
     ],
 )
 def test_an_admitted_workload_whose_pods_do_not_come(objects, remedy):
-    assert advised(explain(store_of(WEB, *objects), subject("Deployment/web"), Ask())) == (remedy,)
+    assert advised(explain(store_of(WEB, *objects), subject("Deployment/web"), EvaluationOptions())) == (remedy,)
 
 
 def test_what_was_refused_is_not_said_to_pass_where_its_quota_could_not_be_read():
     store = store_of(WEB, event("Deployment/web", "FailedCreate", "exceeded quota"), unread=("ResourceQuota",))
-    [remedy] = advised(explain(store, subject("Deployment/web"), Ask()))
+    [remedy] = advised(explain(store, subject("Deployment/web"), EvaluationOptions()))
     assert remedy.startswith("not known: the last try was refused (see below), ")
 
 
@@ -185,20 +187,20 @@ MORE = "set limits.cpu and requests.cpu of container app to 2"
 )
 def test_a_remedy_for_a_bound_says_what_a_quota_refuses_then(bound, hard, used, remedies):
     store = store_of(WEB, limits("lr", **bound), quota("q", hard, used))
-    assert advised(explain(store, subject("Deployment/web"), Ask())) == remedies
+    assert advised(explain(store, subject("Deployment/web"), EvaluationOptions())) == remedies
 
 
 def test_a_live_pod_out_of_bounds_asks_no_quota_for_room():
     pod = made("Pod", "p", spec={"containers": [APP]}, status={"phase": "Running"})
     store = store_of(pod, limits("lr", max={"cpu": "500m"}), quota("q", {"pods": "1"}, {"pods": "1"}))
-    found = explain(store, subject("Pod/p"), Ask())
+    found = explain(store, subject("Pod/p"), EvaluationOptions())
     assert (found.verdict.outcome, found.remedies) == ("full", ())
     assert [one.text for one in found.spare] == ["maximum cpu usage per Container is 500m, but limit is 1"]
 
 
 def test_a_pod_level_that_a_server_drops():
     raw = made("Deployment", "web", spec=template(APP, resources={"limits": {"cpu": "2"}}))
-    level, app = explain(store_of(raw), subject("Deployment/web"), Ask(Server((1, 33)))).containers
+    level, app = explain(store_of(raw), subject("Deployment/web"), EvaluationOptions(Server((1, 33)))).containers
     assert [(value.written, value.value, value.rule) for value in level.values] == [("2", None, "pod-level/dropped")]
     assert (level.role, app.role) == ("pod", "container")
 
@@ -207,7 +209,7 @@ def test_values_come_in_a_fixed_order():
     names = ["example.com/gpu", "memory", "ephemeral-storage", "cpu"]
     resources = {side: dict.fromkeys(names, "1") for side in ("limits", "requests")}
     raw = made("Deployment", "web", spec=template({"name": "app", "resources": resources}))
-    [app] = explain(store_of(raw), subject("Deployment/web"), Ask()).containers
+    [app] = explain(store_of(raw), subject("Deployment/web"), EvaluationOptions()).containers
     assert [(value.resource, value.side) for value in app.values] == [
         (name, side)
         for name in ("cpu", "memory", "ephemeral-storage", "example.com/gpu")
@@ -226,7 +228,7 @@ def test_values_come_in_a_fixed_order():
 def test_what_all_missing_pods_take_is_said_beside_the_next_one(existing: int, hard: str, way: str):
     web = made("Deployment", "web", spec={"replicas": 3, **template(APP)}, status={"replicas": existing})
     full = quota("q", {"pods": hard}, {"pods": "4"})
-    assert advised(explain(store_of(web, full), subject("Deployment/web"), Ask()))[0] == way
+    assert advised(explain(store_of(web, full), subject("Deployment/web"), EvaluationOptions()))[0] == way
 
 
 FAILED = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
@@ -245,10 +247,10 @@ def test_nobody_tries_again_where_no_pods_are_wanted(kind: str, spec: dict, cond
     held = made(kind, "web", spec={**spec, **template(APP)}, status={"conditions": conditions})
     tried = event(f"{kind}/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
     asked = subject(f"{kind}/web")
-    (said,) = advised(explain(store_of(held, tried), asked, Ask()))
+    (said,) = advised(explain(store_of(held, tried), asked, EvaluationOptions()))
     assert why in said
     full = quota("q", {"pods": "1"}, {"pods": "1"})
-    found = explain(store_of(held, tried, full), asked, Ask())
+    found = explain(store_of(held, tried, full), asked, EvaluationOptions())
     assert (found.verdict.outcome, found.remedies) == ("full", ())
     assert [(one.resource, one.short) for one in found.spare] == [("pods", "1")]
     assert f"{why}; a further pod would be refused" in next(lines(found, width=300))
@@ -260,7 +262,7 @@ def test_a_refusal_of_a_time_that_is_over_is_not_waited_for(failing: bool, exist
     conditions = [{"type": "ReplicaFailure", "status": "True"}] if failing else []
     held = made("Deployment", "web", spec=template(APP), status={"conditions": conditions, "replicas": existing})
     tried = event("Deployment/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
-    [remedy] = advised(explain(store_of(held, tried), subject("Deployment/web"), Ask()))
+    [remedy] = advised(explain(store_of(held, tried), subject("Deployment/web"), EvaluationOptions()))
     assert ("tries again" in remedy) is (failing or not existing)
 
 
@@ -286,4 +288,4 @@ def test_that_not_all_missing_pods_fit_is_told(used: str, filed: bool, existing:
     made_of = {"metadata": {"labels": labels}, **template({**APP, "image": "i"})["template"]}
     spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": made_of}
     raw = {**held, "apiVersion": "apps/v1", "spec": spec} if filed else None
-    assert advised(explain(store, subject("Deployment/web", raw), Ask()))[0] == way
+    assert advised(explain(store, subject("Deployment/web", raw), EvaluationOptions()))[0] == way

@@ -8,7 +8,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.pod import ManagedPod
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.explanation import Ask, LastEdit
+from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.live_differences import injected, why_different
 
@@ -123,7 +123,7 @@ def test_who_injected(pod, note):
 
 
 def explained(*objects):
-    return explain(store_of(*objects), subject("Pod/p"), Ask())
+    return explain(store_of(*objects), subject("Pod/p"), EvaluationOptions())
 
 
 OWNER = made(

@@ -9,7 +9,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.reports.pod.manifest_source import LAST_APPLIED, annotation_sets, start_of
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
 ONE = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
 TWO = {"name": "app", "resources": {"requests": {"cpu": "2"}}}
@@ -160,7 +160,7 @@ def test_what_has_no_template():
 def test_an_object_that_may_not_be_read():
     store = store_of(unread=("Pod",))
     store.cover(
-        Need("Pod", "ns", "p"), Coverage("denied", 'pods "p" is forbidden: User "u" cannot get resource "pods"')
+        ReadRequest("Pod", "ns", "p"), Coverage("denied", 'pods "p" is forbidden: User "u" cannot get resource "pods"')
     )
     with pytest.raises(Exception, match='User "u" cannot get') as raised:
         start_of(store, subject("Pod/p"))

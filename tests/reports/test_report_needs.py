@@ -9,7 +9,7 @@ from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.policies.reports import DECIDING
 from kubectl_kres.reports.pod import needs as reading
 from kubectl_kres.reports.pod.needs import MOST, selector_text
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 SELECTOR = {"selector": {"matchLabels": {"app": "web"}}}
 CLASSES = {"priorityClassName": "high", "runtimeClassName": "kata"}
@@ -62,26 +62,26 @@ def test_a_pod_costs_six_gets_at_most(owner, spec):
     }
     expected = {
         "": set(),
-        "StatefulSet": {Need("ControllerRevision", "ns", "o-1", required=False)},
-        "DaemonSet": {Need("ControllerRevision", "ns", "o-o-1", required=False)},
+        "StatefulSet": {ReadRequest("ControllerRevision", "ns", "o-1", required=False)},
+        "DaemonSet": {ReadRequest("ControllerRevision", "ns", "o-o-1", required=False)},
     }
-    assert owners == expected.get(owner, {Need(owner, "ns", "o", required=False)})
+    assert owners == expected.get(owner, {ReadRequest(owner, "ns", "o", required=False)})
 
 
 def test_before_anything_is_read():
     assert needs(store_of(), subject("Pod/p")) == (
-        Need("Pod", "ns", "p"),
-        Need("LimitRange", "ns"),
-        Need("ResourceQuota", "ns"),
+        ReadRequest("Pod", "ns", "p"),
+        ReadRequest("LimitRange", "ns"),
+        ReadRequest("ResourceQuota", "ns"),
     )
 
 
 def test_a_file_needs_policies_only():
     raw = workload("Deployment", runtimeClassName="kata")
     assert needs(store_of(), subject("Deployment/w", raw)) == (
-        Need("LimitRange", "ns"),
-        Need("ResourceQuota", "ns"),
-        Need("RuntimeClass", name="kata"),
+        ReadRequest("LimitRange", "ns"),
+        ReadRequest("ResourceQuota", "ns"),
+        ReadRequest("RuntimeClass", name="kata"),
     )
 
 

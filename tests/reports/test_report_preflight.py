@@ -6,7 +6,7 @@ import pytest
 from reports.stored import advised, made, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.remedies.words import NOTHING
@@ -28,7 +28,7 @@ def filed(kind: str, name: str, *containers: dict, **spec) -> dict:
 
 def told(raw: dict, *stored: dict):
     ref = f"{raw['kind']}/{raw['metadata']['name']}"
-    return explain(store_of(*stored), subject(ref, raw), Ask())
+    return explain(store_of(*stored), subject(ref, raw), EvaluationOptions())
 
 
 def quota(name: str, hard: dict, used: dict, **spec) -> dict:

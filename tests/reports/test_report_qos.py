@@ -8,7 +8,7 @@ import pytest
 from reports.stored import box, made, store_of, subject
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, Score, quality
 
@@ -20,7 +20,7 @@ def asked(*containers: Any, policies: tuple[Any, ...] = (), server: Server | Non
     """The answer for the next pod of a Deployment."""
     template = {"template": {"spec": {"containers": list(containers), **spec}}}
     store = store_of(made("Deployment", "web", spec=template), *policies)
-    found = quality(store, subject("Deployment/web"), Ask(server or Server((1, 36))))
+    found = quality(store, subject("Deployment/web"), EvaluationOptions(server or Server((1, 36))))
     assert found is not None
     return found
 
@@ -125,14 +125,14 @@ def live(status: str = "Burstable", **spec: Any) -> dict[str, Any]:
 
 def test_scores_are_those_of_the_node_and_of_the_class_that_is_kept():
     pod = live(containers=[box(requests={"memory": "1Gi"})])
-    found = quality(store_of(pod, NODE), subject("Pod/p"), Ask())
+    found = quality(store_of(pod, NODE), subject("Pod/p"), EvaluationOptions())
     assert found is not None
     assert (found.scores, found.memory, found.node) == (
         (Score("container app", 875, "memory request 1Gi"),),
         8 << 30,
         "n1",
     )
-    unknown = quality(store_of(pod, unread=("Node",)), subject("Pod/p"), Ask())
+    unknown = quality(store_of(pod, unread=("Node",)), subject("Pod/p"), EvaluationOptions())
     assert unknown is not None
     assert unknown.scores == (Score("container app", None, "memory request 1Gi"),)
     assert (unknown.unseen, unknown.complete) == ((), True)
@@ -140,7 +140,7 @@ def test_scores_are_those_of_the_node_and_of_the_class_that_is_kept():
 
 def test_scores_name_the_part_of_the_pod_level():
     pod = live(containers=[box(requests={"memory": "512Mi"}), box("b")], resources={"requests": {"memory": "1536Mi"}})
-    found = quality(store_of(pod, NODE), subject("Pod/p"), Ask())
+    found = quality(store_of(pod, NODE), subject("Pod/p"), EvaluationOptions())
     assert found is not None
     texts = [(one.value, one.of) for one in found.scores]
     assert texts == [(875, "memory request 512Mi and 512Mi of the pod level's"),
@@ -150,18 +150,18 @@ def test_scores_name_the_part_of_the_pod_level():
 def test_a_live_pod_of_another_class_differs():
     pod = live("Guaranteed", containers=[box(requests={"memory": "1Gi"})])
     store = store_of(pod, NODE)
-    found = quality(store, subject("Pod/p"), Ask())
+    found = quality(store, subject("Pod/p"), EvaluationOptions())
     assert found is not None
     assert (found.qos.name, found.live_class, found.differs) == ("Burstable", "Guaranteed", True)
     assert found.scores[0].value == -997
-    same = quality(store_of(live(containers=[box(requests={"memory": "1Gi"})])), subject("Pod/p"), Ask())
+    same = quality(store_of(live(containers=[box(requests={"memory": "1Gi"})])), subject("Pod/p"), EvaluationOptions())
     assert same is not None
     assert not same.differs
 
 
 def test_cgroups_are_those_of_the_live_pod():
     pod = live(containers=[box(requests={"memory": "1Gi"})])
-    found = quality(store_of(pod, NODE), subject("Pod/p"), Ask(), version=1, driver="cgroupfs")
+    found = quality(store_of(pod, NODE), subject("Pod/p"), EvaluationOptions(), version=1, driver="cgroupfs")
     assert found is not None
     assert found.cgroups is not None
     root = found.cgroups.root
@@ -179,8 +179,8 @@ def test_orders_of_limit_ranges_are_alternatives():
 
 def test_what_does_not_parse_has_no_class():
     store = store_of(made("Deployment", "web", spec={"template": {"spec": {"containers": [box(limits={"cpu": "x"})]}}}))
-    assert quality(store, subject("Deployment/web"), Ask()) is None
-    assert QosAnswers(store, Ask()).quality(subject("Deployment/web")) is None
+    assert quality(store, subject("Deployment/web"), EvaluationOptions()) is None
+    assert QosAnswers(store, EvaluationOptions()).quality(subject("Deployment/web")) is None
 
 
 def test_the_brief_answer_is_the_beginning_of_the_whole_one():
@@ -190,9 +190,9 @@ def test_the_brief_answer_is_the_beginning_of_the_whole_one():
         limits({"type": "Container", "max": {"cpu": "2"}}),
     )
     store = store_of(*objects)
-    brief = QosAnswers(store, Ask())
+    brief = QosAnswers(store, EvaluationOptions())
     for text in ("Pod/p", "Deployment/web"):
-        found, short = quality(store, subject(text), Ask()), brief.quality(subject(text))
+        found, short = quality(store, subject(text), EvaluationOptions()), brief.quality(subject(text))
         assert found is not None
         assert short is not None
         for field in ("qos", "culprits", "live", "live_class", "alternatives", "refused", "differs"):
@@ -203,7 +203,7 @@ def test_the_brief_answer_is_the_beginning_of_the_whole_one():
 
 def test_edits_of_a_file_are_of_the_file():
     raw = {"apiVersion": "v1", **made("Pod", "new", spec={"containers": [box(requests={"cpu": 1})]})}
-    found = quality(store_of(), subject("Pod/new", raw, "new.yaml"), Ask())
+    found = quality(store_of(), subject("Pod/new", raw, "new.yaml"), EvaluationOptions())
     assert found is not None
     (best,) = (one for one in found.reach if one.name == "BestEffort")
     assert best.edits == (FieldEdit("spec.containers[0].resources.requests[cpu]", "1"),)
@@ -215,7 +215,10 @@ def test_a_live_pod_has_what_a_limit_range_set_that_nobody_may_read():
     pod = live(containers=[box(requests=BOTH, limits={**BOTH, "memory": "2Gi"})])
     pod["metadata"]["annotations"] = {"kubernetes.io/limit-ranger": said}
     store = store_of(pod, unread=("LimitRange",))
-    found, brief = quality(store, subject("Pod/p"), Ask()), QosAnswers(store, Ask()).quality(subject("Pod/p"))
+    found, brief = (
+        quality(store, subject("Pod/p"), EvaluationOptions()),
+        QosAnswers(store, EvaluationOptions()).quality(subject("Pod/p")),
+    )
     assert found is not None and brief is not None
     for one in (found, brief):
         assert [(culprit.request, culprit.limit) for culprit in one.culprits] == [("1Gi", "2Gi")]

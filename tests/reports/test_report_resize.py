@@ -9,7 +9,7 @@ from reports.stored import advised, box, made, store_of, subject
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize, Sum, resize
 
@@ -38,7 +38,7 @@ def asked(
     raw: Any, sent: Any, *objects: Any, node: Any = NODE, server: Server | None = None, unread: tuple[str, ...] = ()
 ) -> Resize:
     store = store_of(raw, *(one for one in (node,) if one), *objects, unread=unread)
-    return resize(store, subject("Pod/p"), sent, Ask(server or Server((1, 36))))
+    return resize(store, subject("Pod/p"), sent, EvaluationOptions(server or Server((1, 36))))
 
 
 STORED = pod(box(requests=HALF, limits={"memory": "1Gi"}, resizePolicy=RESTART), box("log", requests={"cpu": "100m"}))
@@ -147,12 +147,12 @@ def test_nothing_changes():
 
 
 def test_a_file_is_taken_as_stored():
-    found = resize(store_of(NODE), subject("Pod/p", STORED, "p.yaml"), MORE, Ask())
+    found = resize(store_of(NODE), subject("Pod/p", STORED, "p.yaml"), MORE, EvaluationOptions())
     assert found.verdict.allowed is True
 
 
 def test_only_pods_that_are_there():
     with pytest.raises(UsageError, match="takes pods, not deployments"):
-        resize(store_of(made("Deployment", "web", spec={})), subject("Deployment/web"), MORE, Ask())
+        resize(store_of(made("Deployment", "web", spec={})), subject("Deployment/web"), MORE, EvaluationOptions())
     with pytest.raises(NotFound, match='pods "p" not found'):
-        resize(store_of(), subject("Pod/p"), MORE, Ask())
+        resize(store_of(), subject("Pod/p"), MORE, EvaluationOptions())

@@ -6,7 +6,7 @@ from reports.outlined import outline_of, shown
 from reports.stored import limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.store.store import Store
@@ -19,9 +19,11 @@ def container(cpu: str) -> dict:
 
 def lines(store: Store, *names: str) -> list[Outline]:
     """Made in this order by one and the same maker, and each that of its explanation."""
-    outlines = Outlines(store, Ask())
+    outlines = Outlines(store, EvaluationOptions())
     found = [outlines.outline(subject(name)) for name in names]
-    assert [*map(shown, found)] == [shown(outline_of(explain(store, subject(name), Ask()))) for name in names]
+    assert [*map(shown, found)] == [
+        shown(outline_of(explain(store, subject(name), EvaluationOptions()))) for name in names
+    ]
     return found
 
 
@@ -61,7 +63,7 @@ def test_pods_that_were_sent_differently_have_their_own_verdict():
 def test_of_several_namespaces_each_has_its_own():
     held = [made("ReplicaSet", "web", spec=template(container("2"))), live("p", "web", container("2"))]
     there = [{**one, "metadata": {**one["metadata"], "namespace": "other"}} for one in held]
-    outlines = Outlines(store_of(*held, *there, limits("few", max={"cpu": "1"})), Ask())
+    outlines = Outlines(store_of(*held, *there, limits("few", max={"cpu": "1"})), EvaluationOptions())
     here = subject("Pod/p")
     other = Subject(ObjectRef("Pod", "p", "other"), here.kind)
     assert [outlines.outline(one).verdict.allowed for one in (here, other, here)] == [False, True, False]

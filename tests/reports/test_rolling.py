@@ -8,7 +8,7 @@ import pytest
 from reports.stored import limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.quota.fit import lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.fit import Fit, fit
 
@@ -46,7 +46,7 @@ def pods(owner: str, cpu: str, count: int) -> list[dict[str, Any]]:
 
 
 def told(*objects: dict[str, Any], name: str = "Deployment/web") -> Fit:
-    return fit(store_of(*objects), subject(name), Ask())
+    return fit(store_of(*objects), subject(name), EvaluationOptions())
 
 
 def text(found: Fit) -> str:
@@ -73,9 +73,9 @@ def test_a_larger_template_rests_one_pod_short():
     assert found.is_.gives_back == {"q": {"requests.cpu": "256m"}}
     assert (found.would, found.lacking, found.enough) == (None, 4, False)
     assert "under way and stuck at 0 of 4 updated" in text(found)
-    assert explain(store_of(*objects, quota("1024m", "768m")), subject("Deployment/web"), Ask()).verdict.outcome == (
-        "refused"
-    )
+    assert explain(
+        store_of(*objects, quota("1024m", "768m")), subject("Deployment/web"), EvaluationOptions()
+    ).verdict.outcome == ("refused")
 
 
 def test_the_surge_pod_of_a_rollout_is_not_all_of_it():
@@ -92,7 +92,7 @@ def test_a_rollout_that_goes_on_is_moving_and_no_refusal():
     found = told(*objects)
     assert found.is_ is not None
     assert (found.is_.state, found.lacking, found.enough) == ("moving", 0, True)
-    verdict = explain(store_of(*objects), subject("Deployment/web"), Ask()).verdict
+    verdict = explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions()).verdict
     assert (verdict.outcome, verdict.missing) == ("full", 2)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from reports.runs import pipeline_run, run, step, task
 from reports.stored import made, store_of, subject
 
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.tekton.reports.run_objects import RunObject, objects_of_run
 
-ASK = Ask(now="2026-11-20T03:10:00Z")
+ASK = EvaluationOptions(now="2026-11-20T03:10:00Z")
 CLAIM = {
     "name": "src",
     "volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}},

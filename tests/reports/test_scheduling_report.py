@@ -15,12 +15,12 @@ from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.render.scheduling.nodes import report_lines
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.scheduling.node_info import gather_pods
-from kubectl_kres.store.store import READ, Coverage, Need, Origin, Store
+from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store
 
 STATED = "0/3 nodes are available: 1 Insufficient memory."
 WAITING = {
@@ -63,12 +63,12 @@ def made(asked: dict[str, Any], nodes: Any = NODES, pods: Any = (), *others: Any
     for one in others:
         store.add(one.kind, one)
     covered = (
-        Need("Pod", "shop", "web"),
-        Need("LimitRange", "shop"),
-        Need("ResourceQuota", "shop"),
-        Need(scheduling.POD, "shop", "web"),
-        Need(scheduling.NODES),
-        Need(scheduling.BOUND_PODS),
+        ReadRequest("Pod", "shop", "web"),
+        ReadRequest("LimitRange", "shop"),
+        ReadRequest("ResourceQuota", "shop"),
+        ReadRequest(scheduling.POD, "shop", "web"),
+        ReadRequest(scheduling.NODES),
+        ReadRequest(scheduling.BOUND_PODS),
     )
     for need in covered:
         store.cover(need, READ)
@@ -77,7 +77,7 @@ def made(asked: dict[str, Any], nodes: Any = NODES, pods: Any = (), *others: Any
 
 def report(store: Store) -> NodeReport:
     ref = ObjectRef("Pod", "web", "shop")
-    found = explain(store, Subject(ref, BY_KIND["Pod"]), Ask(Server())).scheduling
+    found = explain(store, Subject(ref, BY_KIND["Pod"]), EvaluationOptions(Server())).scheduling
     assert found is not None
     return found
 
@@ -146,7 +146,7 @@ def test_a_label_and_a_node_that_is_cordoned():
 def test_where_pods_of_all_namespaces_may_not_be_read():
     store = made(raw_pod(requests={"memory": "8Gi"}))
     store.empty(scheduling.BOUND_PODS, "")
-    store.cover(Need(scheduling.BOUND_PODS), Coverage("denied", "pods is forbidden"))
+    store.cover(ReadRequest(scheduling.BOUND_PODS), Coverage("denied", "pods is forbidden"))
     found = report(store)
     assert (found.empty, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
     shown = text(found)
@@ -177,7 +177,7 @@ def test_what_is_read_and_that_nothing_is_for_a_pod_that_does_not_wait():
     assert isinstance(pod, Pod)
     store.add("Pod", replace(pod, status=replace(pod.status, conditions=None)))
     assert not any("/" in need.kind for need in needs(store, subject))
-    assert explain(store, subject, Ask(Server())).scheduling is None
+    assert explain(store, subject, EvaluationOptions(Server())).scheduling is None
 
 
 def test_without_a_live_cluster_the_nodes_are_not_read():
@@ -185,6 +185,6 @@ def test_without_a_live_cluster_the_nodes_are_not_read():
     for kind in (scheduling.NODES, scheduling.BOUND_PODS, scheduling.POD):
         store.forget(kind)
     subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
-    explanation = explain(store, subject, Ask(Server()))
+    explanation = explain(store, subject, EvaluationOptions(Server()))
     assert explanation.scheduling is not None and explanation.unseen == ()
     assert "nodes: not computed: nodes as the scheduler sees them" in text(explanation.scheduling)

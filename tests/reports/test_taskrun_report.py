@@ -13,7 +13,7 @@ from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
-from kubectl_kres.reports.common.explanation import Ask, Explanation
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.common.parts import Admits, CreateObject, SetConfig, SetValue
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
@@ -21,9 +21,9 @@ from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_report import QosAnswers, quality
 from kubectl_kres.reports.quota.denied import denied
 from kubectl_kres.reports.quota.fit import fit
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 
-ASK = Ask(now="2026-11-20T03:10:00Z")
+ASK = EvaluationOptions(now="2026-11-20T03:10:00Z")
 BUILD = task("build", step("a", {"cpu": "200m"}), step("b"))
 #: What a quota of requests wants of the container that Tekton adds.
 FILLED_LIMITS = config('{"prepare": {"limits": {"cpu": "10m"}}}')
@@ -317,7 +317,7 @@ KEPT = {"taskSpec": {"steps": [step("kept", {"cpu": "1"})]}}
 def test_a_task_that_is_not_there_is_named(objects: Any, denied_kinds: Any, error: type[ClusterError], text: str):
     store = store_of(*objects, unread=denied_kinds)
     for kind in denied_kinds:
-        store.cover(Need(kind, "ns", "gone"), Coverage("denied", "tasks is forbidden"))
+        store.cover(ReadRequest(kind, "ns", "gone"), Coverage("denied", "tasks is forbidden"))
     with pytest.raises(error, match=text.replace('"', ".")):
         explain(store, subject("TaskRun/r"), ASK)
 
@@ -331,10 +331,10 @@ def test_a_run_of_a_task_that_does_not_exist_has_failed():
 
 def test_a_name_that_was_not_looked_for_may_exist():
     store = store_of(run("r", "gone"), unread=("Task",))
-    store.cover(Need("Task", "ns", "other"), Coverage("read"))
+    store.cover(ReadRequest("Task", "ns", "other"), Coverage("read"))
     with pytest.raises(ClusterError, match="Task gone could not be read"):
         explain(store, subject("TaskRun/r"), ASK)
-    store.cover(Need("Task", "ns", "gone"), Coverage("read"))
+    store.cover(ReadRequest("Task", "ns", "gone"), Coverage("read"))
     assert explain(store, subject("TaskRun/r"), ASK).verdict.allowed is False
 
 

@@ -12,8 +12,8 @@ from kubectl_kres.capsule.reports.explain.explain_tenant import TenantUsers, ten
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
-from kubectl_kres.store.store import Coverage, Need, Store
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
 OIL = Subject(ObjectRef("Tenant", "oil"), BY_KIND["Tenant"])
 
@@ -35,7 +35,7 @@ def pod(name: str, cpu: str, space: str = "ns") -> dict[str, Any]:
 
 
 def users(*objects: Raw) -> TenantUsers:
-    return tenant_users(store_of(*objects), OIL, Ask(Server()))
+    return tenant_users(store_of(*objects), OIL, EvaluationOptions(Server()))
 
 
 def test_what_two_quotas_count_is_counted_once_above_them():
@@ -84,15 +84,15 @@ def test_a_namespace_without_a_quota_is_no_node():
 
 def test_what_could_not_be_read_is_told():
     store = store_of(tenant("ns"), quota("a", pods="3"), unread=("Pod",))
-    store.cover(Need("Pod", "ns"), Coverage("denied", "pods is forbidden"))
-    found = tenant_users(store, OIL, Ask(Server()))
+    store.cover(ReadRequest("Pod", "ns"), Coverage("denied", "pods is forbidden"))
+    found = tenant_users(store, OIL, EvaluationOptions(Server()))
     assert [gap.kind for gap in found.unseen] == ["Pod"]
     assert not found.complete
 
 
 def test_needs_follow_what_was_read():
     store = store_of(unread=tuple(BY_KIND))
-    assert list(users_needs(store, OIL, Server())) == [Need("Tenant", name="oil")]
+    assert list(users_needs(store, OIL, Server())) == [ReadRequest("Tenant", name="oil")]
     known = store_of(tenant("ns"), quota("a", pods="3"))
     assert {need.kind for need in users_needs(known, OIL, Server())} >= {"Tenant", "ResourceQuota", "Pod", "LimitRange"}
 
@@ -100,4 +100,4 @@ def test_needs_follow_what_was_read():
 def test_a_tenant_that_is_not_there():
     store: Store = store_of()
     with pytest.raises(NotFound):
-        tenant_users(store, OIL, Ask(Server()))
+        tenant_users(store, OIL, EvaluationOptions(Server()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import box, limits, made, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 
 HARD = {"requests.cpu": "8", "limits.cpu": "16", "requests.memory": "8Gi"}
@@ -18,7 +18,9 @@ FULL = {"cpu": "1", "memory": "64Mi"}
 def noted(*held, requests=None, **limited) -> str:
     container = box(requests={**FULL, **(requests or {})}, limits={**FULL, **limited})
     return explain(
-        store_of(made("Deployment", "web", spec=template(container)), *held), subject("Deployment/web"), Ask()
+        store_of(made("Deployment", "web", spec=template(container)), *held),
+        subject("Deployment/web"),
+        EvaluationOptions(),
     ).note
 
 
@@ -81,7 +83,7 @@ def test_containers_are_named_as_what_they_are():
     web = made("Deployment", "web", spec=template(box(requests=FULL), initContainers=inits))
     hard = {"requests.cpu": "8"}
     full = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": {"requests.cpu": "0"}})
-    found = explain(store_of(web, full), subject("Deployment/web"), Ask())
+    found = explain(store_of(web, full), subject("Deployment/web"), EvaluationOptions())
     assert found.note == (
         "did you mean 100m in requests.cpu of init container first (100 is 100 CPUs) "
         "and 200m in requests.cpu of sidecar proxy (200 is 200 CPUs)?"

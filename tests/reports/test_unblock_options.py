@@ -21,7 +21,7 @@ from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.reports.unblock.options import ways
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.reports.common.parts import Deed
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 NAMES = ("requests.cpu", "requests.memory", "pods")
 SPACES = ("a", "b")
@@ -56,7 +56,7 @@ def store_of(world: PoolWorld) -> Store:
         for item in held.values():
             store.add(item.kind, item)
     for kind in KINDS:
-        store.cover(Need(kind.kind), READ)
+        store.cover(ReadRequest(kind.kind), READ)
     return store
 
 

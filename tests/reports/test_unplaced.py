@@ -8,11 +8,11 @@ from reports.stored import advised, limits, made, store_of, subject, template
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.remedies.words import NOTHING
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 POD = {**made("Pod", "a", spec={"containers": [{"name": "a", "image": "i"}]}), "apiVersion": "v1"}
 PLACE = made("Namespace", "ns")
@@ -40,7 +40,7 @@ def workload(kind: str, version: str) -> dict:
     ids=["no namespace", "namespace", "something is in it"],
 )
 def test_a_namespace_that_does_not_exist(stored: tuple[dict, ...], refusal: str):
-    found = explain(store_of(*stored), subject("Pod/a", POD, "a.yaml"), Ask())
+    found = explain(store_of(*stored), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
     assert found.verdict.message == refusal
     assert (found.verdict.code, found.verdict.allowed) == ((404, False) if refusal else (201, True))
     remedy = (
@@ -52,16 +52,16 @@ def test_a_namespace_that_does_not_exist(stored: tuple[dict, ...], refusal: str)
 def test_a_policy_of_the_files_is_no_sign_of_a_namespace():
     store = store_of(limits("l"))
     store.files[ObjectRef("LimitRange", "l", "ns")] = "a.yaml"
-    assert explain(store, subject("Pod/a", POD, "a.yaml"), Ask()).verdict.message == GONE
+    assert explain(store, subject("Pod/a", POD, "a.yaml"), EvaluationOptions()).verdict.message == GONE
 
 
 def test_a_namespace_that_may_not_be_read_is_taken_to_exist():
-    found = explain(store_of(unread=("Namespace",)), subject("Pod/a", POD, "a.yaml"), Ask())
+    found = explain(store_of(unread=("Namespace",)), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
     assert found.verdict.allowed and found.complete
 
 
 def test_it_is_read_for_files_since_it_may_be_on_its_way_out():
-    wanted = Need("Namespace", name="ns", required=False)
+    wanted = ReadRequest("Namespace", name="ns", required=False)
     assert wanted in needs(store_of(), subject("Pod/a", POD, "a.yaml"))
     assert wanted in needs(store_of(limits("l")), subject("Pod/a", POD, "a.yaml"))
     assert wanted not in needs(store_of(made("Pod", "a", spec={"containers": []})), subject("Pod/a"))
@@ -71,7 +71,7 @@ def test_it_is_read_for_files_since_it_may_be_on_its_way_out():
 def test_a_namespace_that_is_being_deleted(kind: str):
     ending = {**PLACE, "status": {"phase": "Terminating"}}
     raw = POD if kind == "Pod" else workload(kind, "apps/v1")
-    found = explain(store_of(ending, limits("l")), subject(f"{kind}/a", raw, "a.yaml"), Ask())
+    found = explain(store_of(ending, limits("l")), subject(f"{kind}/a", raw, "a.yaml"), EvaluationOptions())
     plural = {"Pod": "pods", "Deployment": "deployments.apps"}[kind]
     said = f'{plural} "a" is forbidden: unable to create new content in namespace ns because it is being terminated'
     assert (found.verdict.code, found.verdict.message) == (403, said)
@@ -79,7 +79,7 @@ def test_a_namespace_that_is_being_deleted(kind: str):
 
 
 def test_an_object_that_exists_is_said():
-    found = explain(store_of(PLACE, POD), subject("Pod/a", POD, "a.yaml"), Ask())
+    found = explain(store_of(PLACE, POD), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
     said = 'Pod/a exists: creating it is answered with 409 pods "a" already exists; '
     assert f"{said}this is the answer if it were not there" in [one.text for one in found.assumptions]
     assert found.verdict.allowed
@@ -87,7 +87,7 @@ def test_an_object_that_exists_is_said():
 
 def test_the_files_own_faults_come_first():
     raw = {**POD, "spec": {"containers": [{"name": "a", "image": "i", "resources": {"limits": {"cpu": "x"}}}]}}
-    assert explain(store_of(), subject("Pod/a", raw, "a.yaml"), Ask()).verdict.code == 400
+    assert explain(store_of(), subject("Pod/a", raw, "a.yaml"), EvaluationOptions()).verdict.code == 400
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_files_own_faults_come_first():
     ],
 )
 def test_a_kind_that_kubernetes_has_not(kind: str, version: str, remedy: str):
-    found = explain(store_of(PLACE), filed(workload(kind, version)), Ask())
+    found = explain(store_of(PLACE), filed(workload(kind, version)), EvaluationOptions())
     assert found.verdict.message == f'no matches for kind "{kind}" in version "{version}"'
     assert (found.verdict.allowed, advised(found)) == (False, (remedy,))
 
@@ -108,7 +108,7 @@ def test_a_kind_that_kubernetes_has_not(kind: str, version: str, remedy: str):
 @pytest.mark.parametrize("served", [True, False])
 def test_of_other_kinds_the_server_says_it(served: bool):
     one = filed(workload("Rollout", "argoproj.io/v1alpha1"), served=served)
-    found = explain(store_of(PLACE), one, Ask())
+    found = explain(store_of(PLACE), one, EvaluationOptions())
     assert found.verdict.allowed is served
     if not served:
         assert advised(found)[0].endswith("(kubectl api-resources lists them), or install what defines it")
@@ -117,4 +117,4 @@ def test_of_other_kinds_the_server_says_it(served: bool):
 def test_all_that_is_known_here_is_served():
     for kind, version in (("Deployment", "apps/v1"), ("Job", "batch/v1"), ("ReplicationController", "v1")):
         one = subject(f"{kind}/a", workload(kind, version), "a.yaml")
-        assert explain(store_of(PLACE), one, Ask()).verdict.allowed
+        assert explain(store_of(PLACE), one, EvaluationOptions()).verdict.allowed

@@ -14,18 +14,18 @@ from kubectl_kres.cli.run.run_loop import read_yaml
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.quota_report import VALUE, quota_reports
 from kubectl_kres.reports.quota.usage_tree import UsageNode
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 HARD = {"pods": "9", "requests.memory": "9Gi", "limits.memory": "9Gi"}
 
 
 def tree(objects, hard=HARD, **spec) -> tuple[UsageNode, ...]:
     store = filled([quota(hard, hard, **spec), *objects])
-    (found,) = quota_reports(store, [*store.all("ResourceQuota")], Ask(now=NOW), by=VALUE)
+    (found,) = quota_reports(store, [*store.all("ResourceQuota")], EvaluationOptions(now=NOW), by=VALUE)
     return found.tree
 
 
@@ -43,11 +43,11 @@ def values(node: UsageNode) -> list[UsageNode]:
 
 
 @pytest.fixture(scope="module")
-def demo() -> tuple[Store, Ask]:
+def demo() -> tuple[Store, EvaluationOptions]:
     """The example with pools and runs, all of it read."""
     source, _ = open_held(Options(snapshot=str(ML)))
-    source.fill(Need(kind.kind) for kind in KINDS if kind.listed)
-    return source.store, Ask(now=source.store.origin.time, read_yaml=read_yaml)
+    source.fill(ReadRequest(kind.kind) for kind in KINDS if kind.listed)
+    return source.store, EvaluationOptions(now=source.store.origin.time, read_yaml=read_yaml)
 
 
 def test_the_shares_of_all_workloads_are_those_of_the_report(demo):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 
 FULL = {"pods": "1"}
@@ -30,7 +30,7 @@ STATED = {"requests.cpu": "1"}
 def test_what_was_not_read_is_in_the_word(hard, used, unread, allowed, outcome):
     quota = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": used})
     store = store_of(made("Deployment", "web", spec=template()), quota, unread=unread)
-    verdict = explain(store, subject("Deployment/web"), Ask()).verdict
+    verdict = explain(store, subject("Deployment/web"), EvaluationOptions()).verdict
     assert (verdict.allowed, verdict.outcome) == (allowed, outcome)
 
 
@@ -41,5 +41,5 @@ def test_the_order_of_limitranges_is_in_the_word():
     ]
     app = {"name": "app", "resources": {"requests": {"cpu": "2"}}}
     store = store_of(made("Deployment", "web", spec=template(app)), *ranges)
-    verdict = explain(store, subject("Deployment/web"), Ask()).verdict
+    verdict = explain(store, subject("Deployment/web"), EvaluationOptions()).verdict
     assert (verdict.allowed, verdict.outcome) == (None, "depends-on-order")

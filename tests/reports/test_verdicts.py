@@ -11,10 +11,10 @@ from msgspec import structs
 from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import Ask, Explanation, Unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Unseen
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
-from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, Needed, is_negative, word_of, worded
+from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, Needed, is_negative, with_outcome, word_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
 APP = {"name": "app", "image": "app", "resources": {"requests": {"cpu": "100m"}}}
@@ -57,8 +57,8 @@ def replica_set(name: str = "web-1", revision: str = "1", count: int = 0) -> dic
 def told(*objects: dict[str, Any], name: str = "Deployment/web") -> Explanation:
     """What a list says of it is the same."""
     store = store_of(*objects)
-    found = explain(store, subject(name), Ask())
-    assert Outlines(store, Ask()).outline(subject(name)).verdict.outcome == found.verdict.outcome
+    found = explain(store, subject(name), EvaluationOptions())
+    assert Outlines(store, EvaluationOptions()).outline(subject(name)).verdict.outcome == found.verdict.outcome
     return found
 
 
@@ -108,7 +108,7 @@ def filed(replicas: int, *objects: dict[str, Any], more: Any = None, **app: Any)
     spec = {"replicas": replicas, **template(container), "selector": {"matchLabels": {"app": "web"}}}
     spec["template"] = {**spec["template"], "metadata": {"labels": {"app": "web"}}}
     raw = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {**spec, **(more or {})}}
-    found = explain(store_of(*objects), subject("Deployment/web", raw, "web.yaml"), Ask()).verdict
+    found = explain(store_of(*objects), subject("Deployment/web", raw, "web.yaml"), EvaluationOptions()).verdict
     return found.outcome, found.missing
 
 
@@ -184,7 +184,9 @@ def test_who_rejects_is_named(text: str, by: str):
 @pytest.mark.parametrize("word", MEANINGS)
 def test_each_word_can_be_as_far_as_seen(word: str):
     admitted = told(web(existing=0)).verdict
-    required = explain(store_of(web(existing=0), quota("0", "0")), subject("Deployment/web"), Ask()).verdict
+    required = explain(
+        store_of(web(existing=0), quota("0", "0")), subject("Deployment/web"), EvaluationOptions()
+    ).verdict
     fillable = structs.replace(required.findings[0], rule="quota/must-specify")
     refused = structs.replace(required, findings=(fillable,))
     cases = {
@@ -197,8 +199,8 @@ def test_each_word_can_be_as_far_as_seen(word: str):
         "no-answer": (structs.replace(refused, reason="NoAnswer"), ITSELF),
     }
     verdict, needed = cases[word]
-    seen = worded(verdict, (), needed)
-    blind = worded(verdict, (Unseen("LimitRange", "denied"),), needed)
+    seen = with_outcome(verdict, (), needed)
+    blind = with_outcome(verdict, (Unseen("LimitRange", "denied"),), needed)
     assert (seen.outcome, blind.outcome, word_of(blind)) == (word, f"{word}-as-far-as-seen", word)
     assert is_negative(blind) is (word in NEGATIVE)
 

@@ -6,7 +6,7 @@ import pytest
 from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.denied import denied
 
@@ -40,18 +40,18 @@ def replica_set(revision: str, existing: int, conditions=()):
 )
 def test_new_pods_do_not_come_while_they_are_refused(held, failing: bool):
     store = store_of(*held, FULL, TRIED)
-    found = explain(store, subject("Deployment/web"), Ask())
+    found = explain(store, subject("Deployment/web"), EvaluationOptions())
     assert not found.verdict.allowed
     assert found.verdict.outcome == ("refused" if failing else "full")
     assert next(lines(found)).startswith(
         ("refused: ",) if failing else ("full, but waits: ns/Deployment/web: not ready (2 of 2 pods); ",)
     )
-    assert (denied(store, subject("Deployment/web"), Ask()) is not None) is failing
+    assert (denied(store, subject("Deployment/web"), EvaluationOptions()) is not None) is failing
 
 
 def test_missing_pods_need_no_condition():
     store = store_of(deployment(existing=1), FULL)
-    row = denied(store, subject("Deployment/web"), Ask())
+    row = denied(store, subject("Deployment/web"), EvaluationOptions())
     assert row is not None
     assert row.replicas is not None
     assert (row.replicas.missing, row.replicas.failing) == (1, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reports.stored import event, made, owned_by, store_of, subject, template
 
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.events import refused_since
 
@@ -34,7 +34,7 @@ def test_what_refused_the_old_template_is_no_remedy_of_the_new_one():
     status = {"replicas": 1, "updatedReplicas": 1, "observedGeneration": 2, "conditions": [failing]}
     web = made("Deployment", "web", spec={"replicas": 3, **template()}, status=status, generation=2)
     old, new = _replica_set("web-old", 1, conditions=[failing]), _replica_set("web-new", 2, replicas=1)
-    found = explain(store_of(web, old, new, *_TRIES), subject("Deployment/web"), Ask())
+    found = explain(store_of(web, old, new, *_TRIES), subject("Deployment/web"), EvaluationOptions())
     assert found.remedies == ()
     assert "violates PodSecurity" not in f"{found.note} {found.facts}"
     assert found.run_state is not None and found.run_state.word == "waits"
@@ -42,6 +42,6 @@ def test_what_refused_the_old_template_is_no_remedy_of_the_new_one():
 
 def test_since_when_counts_from_the_first_refusal():
     web = made("Deployment", "web", spec={"replicas": 3, **template()}, status={"observedGeneration": 1})
-    found = explain(store_of(web, _replica_set("web-old", 1), *_TRIES), subject("Deployment/web"), Ask())
+    found = explain(store_of(web, _replica_set("web-old", 1), *_TRIES), subject("Deployment/web"), EvaluationOptions())
     assert refused_since(found.facts) == "2026-01-01T00:00:00Z"
     assert found.run_state is not None and found.run_state.since == "2026-01-01T00:00:00Z"

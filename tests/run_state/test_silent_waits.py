@@ -13,11 +13,11 @@ from reports.stored import made, owned_by, store_of, subject, template
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as brief
 from kubectl_kres.render.verdict.brief import lines
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.snapshot.read import read
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 NOW = "2026-01-01T01:00:00Z"
 UNSCHEDULABLE = {
@@ -41,7 +41,7 @@ def test_a_cron_job_waits_as_the_pods_of_its_job_do_which_were_read_by_the_label
     for kind in ("CronJob", "Job", "Pod"):
         for item in full.all(kind, "ns"):
             store.add(kind, item)
-    store.cover(Need("Pod", "ns", label_selector="job-name", required=False), READ)
+    store.cover(ReadRequest("Pod", "ns", label_selector="job-name", required=False), READ)
     state = object_state(store, ObjectRef("CronJob", "tick", "ns"), NOW)
     assert state is not None
     assert (state.word, state.reason) == ("waits", "NoNode")
@@ -66,7 +66,7 @@ def test_a_pod_whose_node_is_chosen_waits_for_what_is_bound_first_and_the_schedu
 def test_a_daemon_set_that_no_node_is_to_run_is_off_and_says_so():
     status = {"observedGeneration": 1, "desiredNumberScheduled": 0}
     agent = made("DaemonSet", "agent", spec=template(), status=status)
-    found = explain(store_of(agent), subject("DaemonSet/agent"), Ask())
+    found = explain(store_of(agent), subject("DaemonSet/agent"), EvaluationOptions())
     assert found.run_state is not None
     assert (found.run_state.word, found.run_state.reason) == ("off", "NoNode")
     text = "\n".join(lines(brief.brief(found, "")))
@@ -91,7 +91,7 @@ def test_a_daemon_set_whose_first_revision_is_refused_lacks_pods_though_none_are
     hard = {"count/controllerrevisions.apps": "1"}
     quota = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": hard})
     agent = made("DaemonSet", "agent", spec=template(), status={"desiredNumberScheduled": 0}, generation=1)
-    found = explain(store_of(agent, quota), subject("DaemonSet/agent"), Ask())
+    found = explain(store_of(agent, quota), subject("DaemonSet/agent"), EvaluationOptions())
     assert found.verdict.outcome == "refused"
     assert found.run_state is not None and found.run_state.word == "waits"
     assert "no pods at present" not in "\n".join(lines(brief.brief(found, "")))

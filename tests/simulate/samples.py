@@ -7,7 +7,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Settle, Step
-from kubectl_kres.simulate.ends import End
+from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import World
@@ -52,7 +52,7 @@ RUNNING = Kubelet()
 
 def play(
     steps: Sequence[Step], *, given: Sequence[Step] = (), kubelet: Kubelet = RUNNING, between: bool = False
-) -> tuple[NamespaceSimulation, tuple[State, ...], list[End]]:
+) -> tuple[NamespaceSimulation, tuple[State, ...], list[FinalState]]:
     """The ends of some steps after others that were given time to settle."""
     world = World.of(())
     namespace = NamespaceSimulation(Server(), world, [*given, *steps])
@@ -62,5 +62,5 @@ def play(
     return namespace, ends.states, [namespace.end(state) for state in ends.states]
 
 
-def pods(end: End) -> dict[str, int]:
+def pods(end: FinalState) -> dict[str, int]:
     return {one.name: one.pods for one in end.workloads}

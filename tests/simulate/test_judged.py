@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.judged import JudgedPods
+from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.state import World
 from kubectl_kres.simulate.tables import Tables
 
@@ -37,7 +37,7 @@ def _answer(tables, raw, world):
 
 
 def test_what_is_alike_is_answered_as_each_by_itself():
-    judged = JudgedPods()
+    judged = EvaluatedPods()
     for world, name, main, side in product(_worlds(), ("web", "api"), _SIDES, _SIDES):
         raw = _deployment(name, main, side)
         found = _answer(Tables(Server(), (), judged), raw, world)
@@ -46,7 +46,7 @@ def test_what_is_alike_is_answered_as_each_by_itself():
 
 
 def test_the_second_of_two_that_are_alike_is_not_asked_for(monkeypatch):
-    world, judged = next(_worlds()), JudgedPods()
+    world, judged = next(_worlds()), EvaluatedPods()
     _answer(Tables(Server(), (), judged), _deployment("web", {}, {}), world)
     monkeypatch.setattr(Tables, "_outcomes", None)
     shapes, _ = _answer(Tables(Server(), (), judged), _deployment("api", {}, {}), world)
@@ -55,7 +55,7 @@ def test_the_second_of_two_that_are_alike_is_not_asked_for(monkeypatch):
 
 def test_the_second_of_two_that_are_refused_alike_is_refused_under_its_own_name(monkeypatch):
     *_, world = _worlds()
-    main, judged = {"limits": {"cpu": "3"}}, JudgedPods()
+    main, judged = {"limits": {"cpu": "3"}}, EvaluatedPods()
     first = _deployment("web", main, {})
     second = _deployment("api", main, {})
     expected = [_answer(Tables(Server()), raw, world) for raw in (first, second)]

@@ -58,12 +58,12 @@ def played(modes: dict[str, Any], step: Step) -> ChangeOutcome:
 
 @pytest.mark.parametrize("modes", [MODES, {}], ids=["read", "of an older snapshot"])
 def test_a_stateful_set_with_claims_is_scaled_and_rolled(modes: dict[str, Any]):
-    [end] = played(modes, ScaleStep("StatefulSet", "s", 3)).after.ends("ns")
+    [end] = played(modes, ScaleStep("StatefulSet", "s", 3)).after.final_states("ns")
     assert (end.workloads[0].pods, end.claims) == (3, ("d-s-0", "d-s-1", "d-s-2"))
     box = [{"name": "c", "resources": {"requests": {"cpu": "600m"}}}]
     outcome = played(modes, Patch("StatefulSet", "s", {"spec": {"template": {"spec": {"containers": box}}}}))
     assert [answer.code for answer in outcome.sent[0].answers] == [200]
-    [end] = outcome.after.ends("ns")
+    [end] = outcome.after.final_states("ns")
     assert (end.workloads[0].updated_names, end.workloads[0].refused) == (("s-0",), ())
 
 

@@ -8,7 +8,7 @@ import pytest
 from simulate.samples import play, quota, workload
 
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
-from kubectl_kres.simulate.ends import WorkloadEnd
+from kubectl_kres.simulate.final_states import WorkloadEnd
 from kubectl_kres.simulate.next import Next, next_pods
 
 

@@ -15,12 +15,12 @@ from properties.remedied import applied
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.objects import ObjectRef, decoded
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import CreateObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 Raw = dict[str, Any]
 RECORDED = Path(__file__).parents[1] / "vectors" / "admission"
@@ -66,7 +66,7 @@ def settled(objects: list[Raw], server: Server) -> list[Raw]:
     """The objects once their quotas were counted."""
     steps = [Placed(Apply(one), one["metadata"].get("namespace", "")) for one in objects]
     outcome = carried_out(empty(), steps, server, [SPACE])
-    [end, *_] = outcome.after.ends(SPACE)
+    [end, *_] = outcome.after.final_states(SPACE)
     status = {quota.name: {"hard": dict(quota.hard), "used": dict(quota.used)} for quota in end.quotas}
     return [
         {**one, "status": status[one["metadata"]["name"]]} if one["kind"] == "ResourceQuota" else one for one in objects
@@ -76,7 +76,7 @@ def settled(objects: list[Raw], server: Server) -> list[Raw]:
 def empty() -> Store:
     store = Store(Origin("cluster", "here"))
     for kind in KINDS:
-        store.cover(Need(kind.kind), READ)
+        store.cover(ReadRequest(kind.kind), READ)
     return store
 
 
@@ -106,7 +106,7 @@ def test_a_remedy_that_is_simulated_lets_the_pod_in(name: str):
         try:
             there = settled(given, server)
             subject = Subject(ObjectRef("Pod", pod["metadata"]["name"], SPACE), BY_KIND["Pod"], pod, "pod.yaml")
-            remedies = explain(held(there), subject, Ask(server)).remedies
+            remedies = explain(held(there), subject, EvaluationOptions(server)).remedies
         except msgspec.ValidationError:
             continue
         for remedy in remedies:

@@ -14,14 +14,14 @@ from kubectl_kres.snapshot import write as replace
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.read import header, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 
 def store():
     made = Store(Origin("cluster", "https://192.0.2.1", time="2026-11-20T10:00:00Z"))
     for index in range(120):
         made.add("Pod", pod.Pod(metadata=meta.Metadata(name=f"p{index}", namespace="n")))
-    made.cover(Need("Pod"), READ)
+    made.cover(ReadRequest("Pod"), READ)
     return made
 
 

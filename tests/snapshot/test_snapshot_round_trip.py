@@ -20,7 +20,7 @@ from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot.format import PAGE, Header
 from kubectl_kres.snapshot.read import header, lines, pages, read
 from kubectl_kres.snapshot.write import write, write_stream
-from kubectl_kres.store.store import READ, Coverage, Need, Origin, Store
+from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store
 
 ORIGIN = Origin("cluster", "https://192.0.2.1:6443", "v1.36.3", "2026-11-20T10:00:00Z", "prod")
 names = st.text("abc-", min_size=1, max_size=4)
@@ -74,7 +74,7 @@ objects = {
     ),
     "PersistentVolumeClaim": st.builds(quota_objects.PersistentVolumeClaim, metadata=metadata()),
 }
-needs = st.builds(Need, kind=st.sampled_from(sorted(objects)), namespace=names, required=st.booleans())
+needs = st.builds(ReadRequest, kind=st.sampled_from(sorted(objects)), namespace=names, required=st.booleans())
 coverages = st.builds(Coverage, state=st.sampled_from(["read", "denied", "absent", "failed"]), message=texts)
 
 
@@ -115,8 +115,8 @@ def some(count, *, reverse=False):
     for index in order:
         labels = {"b": "1", "a": "2"} if reverse else {"a": "2", "b": "1"}
         store.add("Pod", pod.Pod(metadata=meta.Metadata(name=f"p{index:04}", namespace="n", labels=labels)))
-        store.cover(Need("Pod", f"n{index % 3}"), READ)
-    store.cover(Need("Secret"), Coverage("denied", "no"))
+        store.cover(ReadRequest("Pod", f"n{index % 3}"), READ)
+    store.cover(ReadRequest("Secret"), Coverage("denied", "no"))
     return store
 
 
@@ -158,7 +158,7 @@ def test_pages_are_written_as_they_come(tmp_path):
 
     def come():
         for kind, count in (("Pod", 250), ("Namespace", 1), ("Pod", 1)):
-            seen[Need(kind)] = READ
+            seen[ReadRequest(kind)] = READ
             yield (
                 kind,
                 [
@@ -169,7 +169,7 @@ def test_pages_are_written_as_they_come(tmp_path):
 
     assert write_stream(Header(coverage=()), come(), path, coverage=lambda: seen) == 252
     assert [len(page) for page in pages(path, "Pod")] == [100, 100, 50, 1]
-    assert read(path).needs() == {Need("Pod"): READ, Need("Namespace"): READ}
+    assert read(path).needs() == {ReadRequest("Pod"): READ, ReadRequest("Namespace"): READ}
     assert list(pages(path, "Service")) == []
 
 

@@ -13,7 +13,7 @@ from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.scheduling import find_views
 from kubectl_kres.snapshot.write import write, write_stream
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 SECRET = "do-not-keep"
 UNSCHEDULABLE = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "reason": "Unschedulable"}]}
@@ -67,7 +67,7 @@ def store() -> Store:
     made.add(scheduling.POD, WAITING)
     made.add(scheduling.BOUND_PODS, gather_pods([PODS]))
     for kind in (scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS):
-        made.cover(Need(kind), READ)
+        made.cover(ReadRequest(kind), READ)
     return made
 
 
@@ -80,7 +80,7 @@ def written(tmp_path, made: Store) -> Store:
 def test_nodes_and_pods_come_out_when_they_are_asked_for(tmp_path):
     back = written(tmp_path, store())
     assert scheduling.NODES not in back.kinds()
-    assert back.covered(Need(scheduling.NODES)).known
+    assert back.covered(ReadRequest(scheduling.NODES)).known
     (node,) = back.all(scheduling.NODES)
     assert (node.spec, node.status, node.metadata.labels) == (NODE.spec, NODE.status, NODE.metadata.labels)
     (pods,) = back.all(scheduling.BOUND_PODS)

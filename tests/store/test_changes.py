@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 
 REFS = [ObjectRef("Pod", name, "a") for name in "abc"]
 STEPS = st.lists(st.tuples(st.sampled_from(REFS), st.booleans()), max_size=20)
@@ -31,6 +31,6 @@ def test_each_object_is_told_once_by_how_it_ends(there, steps):
 def test_needs_count():
     changes = Changes()
     assert not changes
-    changes.needs[Need("Node")] = None
+    changes.needs[ReadRequest("Node")] = None
     assert changes
     assert changes.kinds == {"Node"}

@@ -7,7 +7,7 @@ import pytest
 
 from kubectl_kres.model.objects import ObjectRef, PriorityClass
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.store.store import READ, UNREAD, Coverage, Need, Origin, Store
+from kubectl_kres.store.store import READ, UNREAD, Coverage, Origin, ReadRequest, Store
 
 DENIED = Coverage("denied", "no")
 ABSENT = Coverage("absent")
@@ -53,33 +53,37 @@ def test_files_are_remembered():
 @pytest.mark.parametrize(
     ("asked", "coverage"),
     [
-        pytest.param(Need("Pod", "a", "p"), READ, id="one object of a list of the namespace"),
-        pytest.param(Need("Pod", "a"), READ, id="the list itself"),
-        pytest.param(Need("Pod", "a", required=False), READ, id="whether it is required is no matter"),
-        pytest.param(Need("Pod", "b", "p"), UNREAD, id="another namespace"),
-        pytest.param(Need("Pod"), UNREAD, id="all namespaces, of which one was read"),
-        pytest.param(Need("LimitRange", "b"), DENIED, id="a namespace, of all that were denied"),
-        pytest.param(Need("LimitRange", "a"), READ, id="denied everywhere, read here"),
-        pytest.param(Need("Event", "a", field_selector="type=Warning"), READ, id="with the selector that was used"),
-        pytest.param(Need("Event", "a"), UNREAD, id="without it"),
-        pytest.param(Need("ReplicaSet", "a", label_selector="app=web"), READ, id="a part of what was read whole"),
-        pytest.param(Need("ResourcePool"), ABSENT, id="a kind that there is not"),
-        pytest.param(Need("ResourcePool", "a", "p"), ABSENT, id="nor any object of it"),
-        pytest.param(Need("Job", "a", "one"), FAILED, id="exactly what failed, though its list was read"),
-        pytest.param(Need("Job", "a", "two"), READ, id="another one of the list"),
+        pytest.param(ReadRequest("Pod", "a", "p"), READ, id="one object of a list of the namespace"),
+        pytest.param(ReadRequest("Pod", "a"), READ, id="the list itself"),
+        pytest.param(ReadRequest("Pod", "a", required=False), READ, id="whether it is required is no matter"),
+        pytest.param(ReadRequest("Pod", "b", "p"), UNREAD, id="another namespace"),
+        pytest.param(ReadRequest("Pod"), UNREAD, id="all namespaces, of which one was read"),
+        pytest.param(ReadRequest("LimitRange", "b"), DENIED, id="a namespace, of all that were denied"),
+        pytest.param(ReadRequest("LimitRange", "a"), READ, id="denied everywhere, read here"),
+        pytest.param(
+            ReadRequest("Event", "a", field_selector="type=Warning"), READ, id="with the selector that was used"
+        ),
+        pytest.param(ReadRequest("Event", "a"), UNREAD, id="without it"),
+        pytest.param(
+            ReadRequest("ReplicaSet", "a", label_selector="app=web"), READ, id="a part of what was read whole"
+        ),
+        pytest.param(ReadRequest("ResourcePool"), ABSENT, id="a kind that there is not"),
+        pytest.param(ReadRequest("ResourcePool", "a", "p"), ABSENT, id="nor any object of it"),
+        pytest.param(ReadRequest("Job", "a", "one"), FAILED, id="exactly what failed, though its list was read"),
+        pytest.param(ReadRequest("Job", "a", "two"), READ, id="another one of the list"),
     ],
 )
 def test_what_is_covered(asked, coverage):
     held = store()
     for need, state in (
-        (Need("Pod", "a"), READ),
-        (Need("LimitRange"), DENIED),
-        (Need("LimitRange", "a"), READ),
-        (Need("Event", "a", field_selector="type=Warning"), READ),
-        (Need("ReplicaSet"), READ),
-        (Need("ResourcePool"), ABSENT),
-        (Need("Job", "a", "one"), FAILED),
-        (Need("Job", "a"), READ),
+        (ReadRequest("Pod", "a"), READ),
+        (ReadRequest("LimitRange"), DENIED),
+        (ReadRequest("LimitRange", "a"), READ),
+        (ReadRequest("Event", "a", field_selector="type=Warning"), READ),
+        (ReadRequest("ReplicaSet"), READ),
+        (ReadRequest("ResourcePool"), ABSENT),
+        (ReadRequest("Job", "a", "one"), FAILED),
+        (ReadRequest("Job", "a"), READ),
     ):
         held.cover(need, state)
     assert held.covered(asked) == coverage
@@ -88,7 +92,12 @@ def test_what_is_covered(asked, coverage):
 
 def test_gaps_are_what_is_not_known():
     held = store()
-    for need, state in ((Need("Pod"), READ), (Need("Event"), DENIED), (Need("Job"), FAILED), (Need("Pool"), ABSENT)):
+    for need, state in (
+        (ReadRequest("Pod"), READ),
+        (ReadRequest("Event"), DENIED),
+        (ReadRequest("Job"), FAILED),
+        (ReadRequest("Pool"), ABSENT),
+    ):
         held.cover(need, state)
-    assert held.gaps() == {Need("Event"): DENIED, Need("Job"): FAILED}
-    assert list(held.needs()) == [Need("Pod"), Need("Event"), Need("Job"), Need("Pool")]
+    assert held.gaps() == {ReadRequest("Event"): DENIED, ReadRequest("Job"): FAILED}
+    assert list(held.needs()) == [ReadRequest("Pod"), ReadRequest("Event"), ReadRequest("Job"), ReadRequest("Pool")]

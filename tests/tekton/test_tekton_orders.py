@@ -12,7 +12,7 @@ from tekton.made import limit_range
 from kubectl_kres.admission.limitrange import Limits, parse
 from kubectl_kres.tekton.rules.base.amounts import NAMES
 from kubectl_kres.tekton.rules.resources import virtual_limitrange
-from kubectl_kres.tekton.rules.resources.virtual_limitrange import ShareBounds, folded, virtuals
+from kubectl_kres.tekton.rules.resources.virtual_limitrange import ShareBounds, fold_limits, virtuals
 
 AMOUNTS = st.sampled_from(["0", "1", "2", "3"])
 ITEMS = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, AMOUNTS))
@@ -32,7 +32,7 @@ def amounts(bounds: tuple[ShareBounds, ...]) -> tuple[tuple[int, ...], ...]:
 @given(st.lists(st.tuples(ITEMS, ITEMS), min_size=2, max_size=5))
 def test_search_and_permutations_agree(items):
     limits = parsed(items)
-    every = {amounts(folded(order)) for order in permutations(limits)}
+    every = {amounts(fold_limits(order)) for order in permutations(limits)}
     assert {amounts(one.items) for one in virtual_limitrange._by_search(limits)} == every
     if len(limits) <= virtual_limitrange.MOST_ORDERED:
         assert {amounts(one.items) for one in virtuals(limits)} == every
@@ -45,7 +45,7 @@ def test_the_orders_given_lead_to_the_result(items):
     for one in virtuals(limits):
         for order in one.orders:
             assert sorted(order) == sorted(by_name)
-            assert amounts(folded([by_name[name] for name in order])) == amounts(one.items)
+            assert amounts(fold_limits([by_name[name] for name in order])) == amounts(one.items)
 
 
 def test_bounds_name_the_limit_range_that_they_come_from():

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.terminal import held
+from kubectl_kres.cli.terminal import open_snapshot_session
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.data_feed import ReadOnce
@@ -32,7 +32,7 @@ ML = Path(__file__).with_name("ml.kres")
 
 def shop(file: Path = SHOP, **options: Any) -> Session:
     """A session on the example. Commands name it as the bundled one, or none: the path is another on each machine."""
-    session = held(Options(snapshot=str(file), **options))
+    session = open_snapshot_session(Options(snapshot=str(file), **options))
     session.setting = replace(session.setting, flags="--demo")
     session.store.origin = replace(session.store.origin, reading="")
     return session

@@ -9,7 +9,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.store.store import Changes, Need, Store
+from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.session import Session, Setting
 
 NOW = "2026-11-20T03:10:00Z"
@@ -18,14 +18,14 @@ NOW = "2026-11-20T03:10:00Z"
 class Still:
     """A feed under a test's hand: what is put into ``coming`` happens at the next drain."""
 
-    def __init__(self, states: Mapping[Need, FeedState] | None = None) -> None:
+    def __init__(self, states: Mapping[ReadRequest, FeedState] | None = None) -> None:
         self.given = dict(states or {})
-        self.wanted: tuple[Need, ...] = ()
+        self.wanted: tuple[ReadRequest, ...] = ()
         self.coming: list[tuple[str, str, Any]] = []
-        self.uncovered: list[tuple[Need, Any]] = []
+        self.uncovered: list[tuple[ReadRequest, Any]] = []
         self.closed = False
 
-    def want(self, needs: Iterable[Need]) -> None:
+    def want(self, needs: Iterable[ReadRequest]) -> None:
         self.wanted = tuple(needs)
 
     def stop(self) -> None:
@@ -49,7 +49,7 @@ class Still:
         self.uncovered = []
         return changes
 
-    def states(self) -> Mapping[Need, FeedState]:
+    def states(self) -> Mapping[ReadRequest, FeedState]:
         return self.given
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from tui.driving import ML, demo, drive, typed
 from kubectl_kres.render.text.line import plain
 from kubectl_kres.tui.table import strips
 from kubectl_kres.tui.table.columns import GAP, Column, amount, laid_out
-from kubectl_kres.tui.table.strips import fitted, folded
+from kubectl_kres.tui.table.strips import fitted, wrap_line
 
 columns = st.builds(
     Column,
@@ -53,7 +53,7 @@ def test_a_cell_has_its_width(text, width, right):
 
 @given(st.lists(st.tuples(st.sampled_from(["", "bad"]), st.text(max_size=60)), max_size=3), st.integers(4, 30))
 def test_folding_loses_nothing_but_blanks(line, width):
-    pieces = list(folded(line, width))
+    pieces = list(wrap_line(line, width))
     assert all(sum(cell_len(text) for _, text in piece) <= width for piece in pieces)
     kept = "".join(text for piece in pieces for _, text in piece).replace(" ", "")
     assert kept == "".join(plain(text) for _, text in line).replace(" ", "")
@@ -69,7 +69,7 @@ def test_folding_a_long_text_measures_little_more_than_there_is(text, monkeypatc
         return cell_len(some)
 
     monkeypatch.setattr(strips, "cell_len", counted)
-    list(folded([("", text * 1000)], 20))
+    list(wrap_line([("", text * 1000)], 20))
     assert measured < 20 * len(text) * 1000
 
 

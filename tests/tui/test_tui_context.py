@@ -14,7 +14,7 @@ from tui.driving import LARGE, shop, strike, typed, until
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.commands import meant, start, words
+from kubectl_kres.tui.commands import parse_command, start, words
 
 
 def kubeconfig(folder: Path, **urls: str) -> str:
@@ -71,7 +71,7 @@ def test_while_it_connects_escape_offers_another(tmp_path):
 def test_what_is_no_context_says_so(tmp_path):
     session = session_of(kubeconfig(tmp_path, east="http://127.0.0.1:1", west="http://127.0.0.1:1"))
     assert list(words("ctx ", session)) == ["ctx east", "ctx west"]
-    assert meant("ctx wset", session).fault == 'no context "wset", near: west'
-    assert meant("ctx", session).fault == "contexts: east, west"
+    assert parse_command("ctx wset", session).fault == 'no context "wset", near: west'
+    assert parse_command("ctx", session).fault == "contexts: east, west"
     session.feed.close()
-    assert "ctx is for live ones" in meant("ctx a", shop()).fault
+    assert "ctx is for live ones" in parse_command("ctx a", shop()).fault

@@ -10,7 +10,7 @@ import pytest
 from tui.driving import ML, app_on, settled, shop, text
 
 from kubectl_kres.errors import Forbidden
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.overview import OverviewPane
@@ -26,7 +26,7 @@ def session(denied: tuple[str, ...]) -> Any:
     session = shop(ML)
     feed, pages = session.feed, session.feed._pages
 
-    def allowed(need: Need) -> Any:
+    def allowed(need: ReadRequest) -> Any:
         if need.kind in denied:
             raise Forbidden(f"{need.kind} is forbidden")
         yield from pages(need)

@@ -13,7 +13,7 @@ from tui.driving import LARGE, SMALL, calm, drawn, drive
 from tui.still import session_on
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -41,7 +41,7 @@ def app_of(text: str) -> Kres:
         made("Namespace", "ns", namespace=""),
         unread=("Node",),
     )
-    held.cover(Need("Event", "ns"), Coverage("denied", text))
+    held.cover(ReadRequest("Event", "ns"), Coverage("denied", text))
     return Kres(session_on(held))
 
 

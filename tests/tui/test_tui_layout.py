@@ -9,7 +9,7 @@ from tui.driving import ML, SHOP, calm, demo, drive, settled, shop, text
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens, meant
+from kubectl_kres.tui.commands import Contexts, KeyProvider, Objects, Screens, parse_command
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.browse import Browse
 
@@ -176,18 +176,18 @@ def test_too_small_is_said_once():
     ],
 )
 def test_the_words_of_a_list(typed, view, namespace, filtered):
-    place = meant(typed, shop()).place
+    place = parse_command(typed, shop()).place
     assert place is not None
     assert (place.view, place.namespace, place.filter) == (view, namespace, filtered)
 
 
 def test_a_type_and_a_name_with_a_namespace_open_the_object():
-    place = meant("pod/p2 tuit", shop()).place
+    place = parse_command("pod/p2 tuit", shop()).place
     assert place == Location("object", ref=ObjectRef("Pod", "p2", "tuit"))
 
 
 def test_a_name_that_was_not_read_says_what_to_type():
-    assert meant("pod/gateway", shop()).fault == (
+    assert parse_command("pod/gateway", shop()).fault == (
         'no pod "gateway" in what was read; :po gateway NAMESPACE looks in a namespace'
     )
 

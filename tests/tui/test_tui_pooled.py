@@ -14,12 +14,12 @@ from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.store.store import READ, Coverage, Need
+from kubectl_kres.store.store import READ, Coverage, ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tui import overview as overview_cache
 from kubectl_kres.tui.app import Kres
@@ -216,9 +216,9 @@ def tenant(**states: Coverage) -> Kres:
     hard = {"requests.cpu": "2"}
     quota = made("ResourceQuota", name, spec={"hard": hard}, status={"hard": hard, "used": {"requests.cpu": "1"}})
     store = store_of(claim("big", READY, SHORT), quota, unread=("ResourcePool", *states))
-    store.cover(Need("ResourcePool"), DENIED)
+    store.cover(ReadRequest("ResourcePool"), DENIED)
     for kind, state in states.items():
-        store.cover(Need(kind), state)
+        store.cover(ReadRequest(kind), state)
     return Kres(session_on(store))
 
 
@@ -263,14 +263,14 @@ def test_a_pool_that_may_not_be_read_names_the_rule_that_is_missing():
 )
 def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
     store = store_of(unread=(kind,))
-    store.cover(Need(kind), ABSENT)
+    store.cover(ReadRequest(kind), ABSENT)
     shown = opened(Kres(session_on(store)), Location(view))
     assert sentence in shown
     assert "pods, quotas, LimitRanges and what is refused are shown without it." in " ".join(shown.split())
     assert "STATE" not in shown
     assert "POOL" not in shown
     store = store_of(unread=(kind,))
-    store.cover(Need(kind), ABSENT)
+    store.cover(ReadRequest(kind), ABSENT)
     assert sentence in drive(Kres(session_on(store)), ["tab"])
 
 
@@ -285,12 +285,12 @@ def test_what_was_needed_once_stays_needed():
         app.go(Location("object", ref=ObjectRef("ResourcePool", "green")))
         await settled(pilot)
         wanted.append(set(feed.wanted))
-        feed.uncovered.append((Need("ResourcePoolClaim"), READ))
+        feed.uncovered.append((ReadRequest("ResourcePoolClaim"), READ))
         await settled(pilot)
         wanted.append(set(feed.wanted))
 
     shown = drive(app, act=act, size=LARGE)
-    assert Need("ResourcePoolClaim") in wanted[0]
+    assert ReadRequest("ResourcePoolClaim") in wanted[0]
     assert wanted[0] <= wanted[1]
     assert "1. ns/big" in shown
 
@@ -408,7 +408,7 @@ def test_what_is_still_being_read_is_not_called_invisible():
     app = Kres(session_on(store, feed))
 
     async def act(pilot):
-        feed.given[Need("ResourcePool")] = FeedState("listing")
+        feed.given[ReadRequest("ResourcePool")] = FeedState("listing")
         app.go(place)
         shown = await until(pilot, "exhausted", "still reading: this is so far", "still being read")
         assert "reads not visible" not in shown

@@ -13,7 +13,7 @@ from tui.test_tui_snapshots import before
 from tui.test_tui_states import quota
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
-from kubectl_kres.store.store import Coverage, Need
+from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 
@@ -104,9 +104,9 @@ def test_state(snap_compare: Any, name: str):
     if name == "stale":
         store = store_of(space("shop"), quota("4Gi"))
     if coverage is not None:
-        store.cover(Need(kind), coverage)
+        store.cover(ReadRequest(kind), coverage)
     else:
-        feed.given[Need(kind)] = FeedState("retrying" if "tries" in reading else "listing", **reading)
+        feed.given[ReadRequest(kind)] = FeedState("retrying" if "tries" in reading else "listing", **reading)
     session = session_on(store, feed, live=True, clock=lambda: 1000.0)
     place = Location("pools" if kind == "ResourcePool" else "quotas")
 

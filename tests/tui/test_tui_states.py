@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.versions import nearest
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import size
-from kubectl_kres.store.store import Coverage, Need, Origin
+from kubectl_kres.store.store import Coverage, Origin, ReadRequest
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.location import HOME, Location
@@ -42,7 +42,7 @@ def row(shown: str, label: str, at: int = 0) -> str:
 def test_what_may_not_be_read_is_neither_none_nor_sound():
     store = store_of(unread=AREAS)
     for kind in AREAS:
-        store.cover(Need(kind), FORBIDDEN)
+        store.cover(ReadRequest(kind), FORBIDDEN)
     shown = drive(Kres(session_on(store)))
     for area in ("quotas", "pods", "claims", "pools", "taskruns", "limitranges"):
         # Of two lines the second is the area's: what could not be read stands above the areas.
@@ -56,21 +56,21 @@ def test_what_may_not_be_read_is_neither_none_nor_sound():
 
 
 def test_a_server_that_lets_nothing_be_read_is_not_called_live():
-    feed = Still({Need("Pod"): FeedState("denied", why="forbidden")})
+    feed = Still({ReadRequest("Pod"): FeedState("denied", why="forbidden")})
     session = session_on(store_of(), feed, live=True)
     assert "nothing can be read" in "".join(part for _, part in fresh_line(session, 80, paused=False))
 
 
 def test_freshness_is_seen_beside_many_namespaces():
     spaces = [space(f"namespace-with-a-long-name-{number}") for number in range(9)]
-    feed = Still({Need("Pod"): FeedState("retrying", held=True, tries=3, why="no route to host")})
+    feed = Still({ReadRequest("Pod"): FeedState("retrying", has_objects=True, tries=3, why="no route to host")})
     shown = drive(Kres(session_on(store_of(*spaces), feed, live=True)), size=LARGE)
     assert "stale, try 4 (ctrl-r now): no route to host" in shown.splitlines()[0]
     assert "1 namespace-with" in shown.splitlines()[0]
 
 
 def fresh(*states: FeedState, width: int = 100) -> str:
-    feed = Still(dict(zip((Need("Pod"), Need("LimitRange")), states, strict=False)))
+    feed = Still(dict(zip((ReadRequest("Pod"), ReadRequest("LimitRange")), states, strict=False)))
     session = session_on(store_of(), feed, live=True, clock=lambda: 1000.0)
     return "".join(part for _, part in fresh_line(session, width, paused=False))
 
@@ -79,16 +79,16 @@ def fresh(*states: FeedState, width: int = 100) -> str:
     ("heard", "shown"), [(1000, "live "), (989, "live "), (987, "no word for 13 s "), (908, "no word for 92 s ")]
 )
 def test_silence_is_said_after_twelve_seconds(heard, shown):
-    quiet, dead = FeedState("watching", held=True, heard=heard), FeedState("watching", held=True, heard=1)
+    quiet, dead = FeedState("watching", has_objects=True, heard=heard), FeedState("watching", has_objects=True, heard=1)
     assert fresh(quiet, dead) == shown
 
 
 def test_a_retry_is_counted_down():
-    lost = FeedState("retrying", held=True, tries=3, why="no route to the server there", due=1007.2)
+    lost = FeedState("retrying", has_objects=True, tries=3, why="no route to the server there", due=1007.2)
     assert fresh(lost) == "stale, retry in 8 s (ctrl-r now): no route to the serve… "
     assert fresh(lost, width=140) == "stale, retry in 8 s (ctrl-r now): no route to the server there "
     assert fresh(lost, width=80) == "stale, retry in 8 s "
-    heard = FeedState("retrying", held=True, heard=959.5, tries=3, why="no route", due=1007.2)
+    heard = FeedState("retrying", has_objects=True, heard=959.5, tries=3, why="no route", due=1007.2)
     assert fresh(heard) == "stale 40 s, retry in 8 s (ctrl-r now): no route "
     assert fresh(FeedState("retrying", tries=1, why="no route", due=1001.0), width=80) == "no answer, retry in 1 s "
 
@@ -268,7 +268,7 @@ def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
 
     async def act(pilot):
         assert "so far" not in text(pilot.app)
-        feed.given[Need("LimitRange", "ns")] = FeedState("listing")
+        feed.given[ReadRequest("LimitRange", "ns")] = FeedState("listing")
         await until(pilot, "still reading: this is so far")
         feed.given.clear()
         await settled(pilot)

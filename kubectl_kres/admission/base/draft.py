@@ -253,6 +253,6 @@ def hidden_env(containers: Sequence[Mapping[str, Any]], path: str) -> Iterator[s
             reference = f"$({name})"
             extends = variable.get("valueFrom") is None and reference in value and value != reference
             if name in seen and not extends:
-                told = f'hides previous definition of "{name}", which may be dropped when using apply'
-                yield f"{path}[{place}].env[{index}]: {told}"
+                texts = f'hides previous definition of "{name}", which may be dropped when using apply'
+                yield f"{path}[{place}].env[{index}]: {texts}"
             seen.add(name)

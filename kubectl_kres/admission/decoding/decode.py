@@ -1,6 +1,6 @@
 """Where the server's decoder stops: the first text, in the order that kubectl sends fields, that is no quantity.
 
-What the server answers to fields that it does not know where it is told to be strict, as kubectl tells it.
+What the server answers to fields that it does not know where it is reported to be strict, as kubectl tells it.
 
 Fields of a pod as sent that a server drops because it knows their feature not yet, or has it switched off.
 """

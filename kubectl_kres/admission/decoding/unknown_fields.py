@@ -106,12 +106,12 @@ def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
         if inner is None:
             yield at
         elif inner:
-            for place, item in _held(entry, at) if inner.startswith("[]") else [(at, entry)]:
+            for place, item in _items_inside(entry, at) if inner.startswith("[]") else [(at, entry)]:
                 if isinstance(item, Mapping):
                     yield from _unknown(item, inner.removeprefix("[]"), place)
 
 
-def _held(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _items_inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, list | tuple):
         yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
 
@@ -153,8 +153,8 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
     """What the server names in its 400, in the order that kubectl sends fields; None if every type fits.
 
     Types with a decoder of their own (quantities, times) are not looked at, and none of
-    a kind or version that is not in the table. A quantity that does not parse is told before. Source: sigs.k8s.io/json
-    decode.go, which goes on after such a fault and reports the first.
+    a kind or version that is not in the table. A quantity that does not parse is reported before. Source:
+    sigs.k8s.io/json decode.go, which goes on after such a fault and reports the first.
     """
     known = BY_KIND.get(kind)
     if (
@@ -168,7 +168,7 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
 
 
 def json_type(value: Any) -> str:
-    """As Go's decoder names it. A number that is kept as text is told from a text by being of a type of its own."""
+    """As Go's decoder names it. A number that is kept as text is reported from a text by being of a type of its own."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, Mapping):

@@ -48,9 +48,9 @@ def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side)
             add_into(sidecars, slot.side(side))
             _raise_to(peak, sidecars)
         else:
-            moment = dict(slot.side(side))
-            add_into(moment, sidecars)
-            _raise_to(peak, moment)
+            time = dict(slot.side(side))
+            add_into(time, sidecars)
+            _raise_to(peak, time)
     _raise_to(sums, peak)
     return sums
 
@@ -201,8 +201,8 @@ def _init_terms(draft: Draft, side: Side, resource: str, peak: Quantity | None) 
         if slot.role == "sidecar":
             started.append((slot.at(side, resource), own))
             continue
-        moment = sum((quantity.nano for _, quantity in started), own.nano)
-        kept = peak is not None and moment == peak.nano
+        time = sum((quantity.nano for _, quantity in started), own.nano)
+        kept = peak is not None and time == peak.nano
         terms.append(Term(slot.at(side, resource), str(own), kept))
         if kept:
             peak = None

@@ -490,9 +490,9 @@ class PodRequests:
         ]
         result = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
         conditions = [(condition.type, condition.reason) for condition in status.conditions or ()]
-        told = (reported, conditions if reported else (), status.qos_class, is_terminal(pod, self._now))
+        texts = (reported, conditions if reported else (), status.qos_class, is_terminal(pod, self._now))
         try:
-            key = _ENCODER.encode((result, told))
+            key = _ENCODER.encode((result, texts))
         except UnicodeEncodeError:
             # A text that no JSON of a server holds.
             return pod_request(pod, self._server, now=self._now)

@@ -44,7 +44,7 @@ def answered(
 def undecodable(raw: Raw) -> Outcome | None:
     """400: the object as sent holds a text that is no quantity, or a value of another type than its field's.
 
-    A quantity is told first, wherever it stands: it ends the decoding.
+    A quantity is reported first, wherever it stands: it ends the decoding.
     """
     kind = str(raw.get("kind", ""))
     fault = first_unparsable(raw, kind)

@@ -137,12 +137,12 @@ def check_node(pod: Pod, draft: Draft, node: Node | None, journal: list[Entry] |
         source = Source("Node", name, field=f"metadata.labels[{_OS}]")
         yield _refused(pod, [Finding(text, "resize/node-platform", source=source)], "UnsupportedPlatform")
         return
-    findings = [*_beyond(draft, node, journal)]
+    findings = [*_exceeding_requests(draft, node, journal)]
     if findings:
         yield _refused(pod, findings, "NodeCapacity")
 
 
-def _beyond(draft: Draft, node: Node, journal: list[Entry] | None) -> Iterator[Finding]:
+def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -> Iterator[Finding]:
     """Requests that exceed the allocatable: in the sentence cpu counts in thousandths, memory in bytes."""
     requests, allocatable = of_pod(draft, "requests"), parse_list(node.status.allocatable, "status.allocatable")
     tests = [(name, requests.get(name, ZERO), allocatable.get(name, ZERO)) for name in ("cpu", "memory")]

@@ -238,12 +238,12 @@ def _counted(text_: str, completions: int) -> tuple[int, str]:
     """How many indexes a list of ranges names, or 0 and what is wrong with it. Source: validateIndexesFormat."""
     total, last = 0, -1
     for part in text_.split(",") if text_ else ():
-        ends = part.split("-")
-        if len(ends) > 2:
+        final_states = part.split("-")
+        if len(final_states) > 2:
             most = "at most two parts separated by '-'"
             return 0, f"the fragment {quote(part)} violates the requirement that an index interval can have {most}"
         numbers: list[int] = []
-        for end in ends:
+        for end in final_states:
             if not _INTEGER.fullmatch(end):
                 return 0, f"cannot convert string to integer for index: {quote(end)}"
             if int(end) >= completions:

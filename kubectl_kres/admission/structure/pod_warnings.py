@@ -249,15 +249,15 @@ def _overlapping_paths(volumes: Iterable[Raw]) -> Iterator[str]:
         for key, shown, field in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
             source = pointer(volume, key)
             if source is not None:
-                yield from _told(_files(source), name, f'{shown} "{text(source, field)}"')
+                yield from _overlaps(_files(source), name, f'{shown} "{text(source, field)}"')
         source = pointer(volume, "downwardAPI")
         if source is not None:
-            yield from _told(_files(source), name, "DownwardAPI")
+            yield from _overlaps(_files(source), name, "DownwardAPI")
         source = pointer(volume, "projected")
         for part in items(source or {}, "sources"):
             if all(part.get(key) is None for key in _SOURCES):
                 yield f'volume "{name}" (Projected) has no sources provided'
-        yield from _told(
+        yield from _overlaps(
             (file for part in items(source or {}, "sources") for file in _projected(part)), name, "Projected"
         )
 
@@ -278,7 +278,7 @@ def _projected(part: Raw) -> Iterator[_File]:
         yield _File(text(token, "path"), "ServiceAccountToken")
 
 
-def _told(files: Iterable[_File], volume: str, shown: str) -> Iterator[str]:
+def _overlaps(files: Iterable[_File], volume: str, shown: str) -> Iterator[str]:
     seen: list[_File] = []
     for file in files:
         this = file._replace(path=file.path.rstrip("/"))

@@ -66,8 +66,8 @@ def container_security_errors(container: Raw, path: str, *, host_users: bool) ->
 def _escalation_errors(context: Raw, path: str) -> Iterator[FieldError]:
     head = "cannot set `allowPrivilegeEscalation` to false and"
     details = [f"{head} `privileged` to true"] if context.get("privileged") is True else []
-    added = texts(mapping(context, "capabilities"), "add")
-    details += [f"{head} `capabilities.Add` CAP_SYS_ADMIN" for name in added if name == "CAP_SYS_ADMIN"]
+    additions = texts(mapping(context, "capabilities"), "add")
+    details += [f"{head} `capabilities.Add` CAP_SYS_ADMIN" for name in additions if name == "CAP_SYS_ADMIN"]
     for detail in details:
         yield FieldError(path, "FieldValueInvalid", f"Invalid value: {_internal(context)}: {detail}", _RULE)
 

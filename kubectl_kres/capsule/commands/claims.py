@@ -37,8 +37,8 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
-from kubectl_kres.cli.select.workloads import Found, one_named
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.select.workloads import Selection, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
@@ -71,24 +71,26 @@ class ClaimsPage(Page):
         self._whole, self.tabled = whole, not whole and options.output != "brief"
         self._reports: list[ClaimReport] = []
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The claims of a turn, which is one for all of them."""
         prediction = predicted(turn.store)
         making = Claims(PoolIndex(prediction.store))
-        tally.assumes(prediction.supposed)
-        for subject, report in self._answers(making, prediction, turn, tally):
+        run_summary.assumes(prediction.supposed)
+        for subject, report in self._answers(making, prediction, turn, run_summary):
             gap = bool(self._reports)
             self._reports.append(report)
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, gap=gap)
             if self.options.output == "brief":
                 whole = self.brief(render_claim.claim_brief(report, self._more(report.subject)))
-            yield Answered(subject, report, whole)
-            tally.meets("allocated", report.state in {"allocated", "in use"})
-            tally.answered(report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code)
-        tally.saw(gaps := failed_beside(making.scene), complete=not gaps)
+            yield ObjectAnswer(subject, report, whole)
+            run_summary.meets("allocated", report.state in {"allocated", "in use"})
+            run_summary.answered(
+                report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code
+            )
+        run_summary.saw(gaps := failed_beside(making.scene), complete=not gaps)
         pool = self.options.pool
         if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
-            tally.note(f'There is no pool "{pool}".')
+            run_summary.note(f'There is no pool "{pool}".')
 
     def _lines(self, report: ClaimReport, *, now: str, gap: bool) -> Iterator[str]:
         yield from [""] * gap
@@ -100,10 +102,10 @@ class ClaimsPage(Page):
         yield from claim_lines(report, same_source(self.options), now=now, color=self.color, width=self.width)
 
     def _answers(
-        self, making: Claims, prediction: Prediction, turn: AnswerTurn, tally: Tally
+        self, making: Claims, prediction: Prediction, turn: AnswerBatch, run_summary: RunSummary
     ) -> Iterator[tuple[Subject, ClaimReport]]:
         """The claims that were chosen, each with its report."""
-        made = [(subject, self._report(making, prediction, subject, tally)) for subject in turn.found.subjects]
+        made = [(subject, self._report(making, prediction, subject, run_summary)) for subject in turn.found.subjects]
         kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
         if not self._whole:
             kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
@@ -111,10 +113,12 @@ class ClaimsPage(Page):
         named_ = self._whole or self.options.output == "name"
         yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
 
-    def _report(self, making: Claims, prediction: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
+    def _report(
+        self, making: Claims, prediction: Prediction, subject: Subject, run_summary: RunSummary
+    ) -> ClaimReport | None:
         """None for one that the server would not take; that is told."""
         if subject.ref in prediction.refused:
-            tally.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
+            run_summary.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
             return None
         ref = subject.ref
         claim: Any = prediction.store.get(ref.kind, ref.name, ref.namespace)
@@ -127,12 +131,12 @@ class ClaimsPage(Page):
             return False
         return report.waits or not self.options.waiting
 
-    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """A row each, below a heading."""
         reports = [answered.report for answered in answers]
         return render.table(reports, color=self.color, width=self.width) if reports else ()
 
-    def closing(self, tally: Tally) -> Iterator[str]:
+    def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts; the command that goes on from here is noted."""
         if not self._reports or self._whole or self.options.output in {"name", "brief"}:
             return
@@ -140,7 +144,7 @@ class ClaimsPage(Page):
         waiting = sorted((report for report in self._reports if report.waits), key=_turn)
         if waiting:
             ref = waiting[0].subject
-            tally.note(f'What would unblock one: "{self._more(ref)}"')
+            run_summary.note(f'What would unblock one: "{self._more(ref)}"')
 
     def _more(self, ref: ObjectRef) -> str:
         """The command that gives the whole answer about a claim."""
@@ -206,7 +210,7 @@ def sizing_plan(options: Options, words: tuple[str, ...]) -> Query:
 
 def _choose(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
-) -> Iterator[Found]:
+) -> Iterator[Selection]:
     del words, program
     yield one_named(source, given, "--for", options.sized, sizing_needs)
 
@@ -216,16 +220,16 @@ class SizingPage(Page):
 
     kind = "Sizing"
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one workload."""
         store = predicted(turn.store).store
-        for subject, item in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
+        for subject, item in run_summary.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
             drawn: Callable[[], Iterable[str]] = partial(text_sizing.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
                 drawn = self.brief(text_sizing.brief(item, self._again(subject), self._ahead))
-            yield Answered(subject, item, drawn)
+            yield ObjectAnswer(subject, item, drawn)
             negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
-            tally.answered(item.unseen, complete=item.complete, negative=negative)
+            run_summary.answered(item.unseen, complete=item.complete, negative=negative)
 
     def _again(self, subject: Subject) -> str:
         """The command that gives the whole answer."""

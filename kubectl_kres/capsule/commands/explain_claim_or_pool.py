@@ -31,12 +31,12 @@ from kubectl_kres.cli.args.flags import explaining, same_source
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, find
 from kubectl_kres.reports.common.explanation import Subject, Verdict
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class ClaimOrPoolExplainer(Explainer):
@@ -46,10 +46,10 @@ class ClaimOrPoolExplainer(Explainer):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self._last: tuple[AnswerTurn, Explaining] | None = None
+        self._last: tuple[AnswerBatch, Explaining] | None = None
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """The pool, and who else claims of it; of a Tenant the quotas in its namespaces."""
         if subject.ref.kind == "Tenant":
             return tenant_needs(store, subject)
@@ -70,33 +70,39 @@ class ClaimOrPoolExplainer(Explainer):
 
         return query(options, words)
 
-    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    def reports(
+        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         """The explanation of one object; none is counted by a verdict."""
         for flag in ("container", "question"):
             if getattr(self.page.options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         if subject.ref.kind == "Tenant":
-            yield from self._tenant(turn, subject, tally)
+            yield from self._tenant(turn, subject, run_summary)
             return
         try:
-            result = self._explaining(turn, tally).explain(subject)
+            result = self._explaining(turn, run_summary).explain(subject)
         except KresError as error:
-            tally.missed(error)
+            run_summary.missed(error)
             return
         whole: Callable[[], Iterable[str]] = partial(_lines, self.page, result, now=turn.ask.now, many=turn.many)
         if self.page.options.output == "brief":
             more = explaining(self.page.options, subject.ref, subject.file)
             whole = self.page.brief(render.brief(result, more))
-        yield Answered(subject, result, whole), None
+        yield ObjectAnswer(subject, result, whole), None
         unseen = unseen_in(result)
-        tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result))
+        run_summary.answered(
+            unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(result)
+        )
 
-    def _tenant(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    def _tenant(
+        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         try:
             tenant_explanation = explain_tenant(turn.store, subject)
         except KresError as error:
-            tally.missed(error)
+            run_summary.missed(error)
             return
         color, columns = self.page.color, self.page.width
         whole: Callable[[], Iterable[str]] = partial(tenant_lines, tenant_explanation, color=color, width=columns)
@@ -106,18 +112,18 @@ class ClaimOrPoolExplainer(Explainer):
             )
         elif turn.many:
             whole = lambda: (tenant_summary(tenant_explanation, color=color),)  # noqa: E731
-        yield Answered(subject, tenant_explanation, whole), None
-        tally.answered(
+        yield ObjectAnswer(subject, tenant_explanation, whole), None
+        run_summary.answered(
             tenant_explanation.unseen,
             complete=tenant_explanation.complete,
             negative=self.page.options.exit_code and tenant_explanation.over,
         )
 
-    def _explaining(self, turn: AnswerTurn, tally: Tally) -> Explaining:
+    def _explaining(self, turn: AnswerBatch, run_summary: RunSummary) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""
         if self._last is None or self._last[0] is not turn:
             explaining = Explaining(turn.store)
-            tally.assumes(explaining.supposed)
+            run_summary.assumes(explaining.supposed)
             self._last = turn, explaining
         return self._last[1]
 
@@ -162,7 +168,7 @@ def query(options: Options, words: Sequence[str]) -> Query:
     return Query(partial(TenantUsersPage, options), tuple(words), choose, needed=True)
 
 
-def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+def _wants(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     return tuple(users_needs(store, subject, Server()))
 
 
@@ -175,16 +181,16 @@ class TenantUsersPage(Page):
 
     kind = "TenantUsers"
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The Tenants of a turn; one that cannot be had is missed."""
         for subject in turn.found.subjects:
             try:
                 result = tenant_users(turn.store, subject, turn.ask)
             except KresError as error:
-                tally.missed(error)
+                run_summary.missed(error)
                 continue
-            yield Answered(subject, result, partial(self._lines, result))
-            tally.answered(result.unseen, complete=result.complete, negative=False)
+            yield ObjectAnswer(subject, result, partial(self._lines, result))
+            run_summary.answered(result.unseen, complete=result.complete, negative=False)
 
     def _lines(self, users: TenantUsers) -> Iterator[str]:
         yield from users_lines(users, color=self.color, width=self.width)

@@ -30,12 +30,12 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.line import plain
 from kubectl_kres.render.verdict.brief import about
-from kubectl_kres.reports.common.explanation import Ask, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, unread
 from kubectl_kres.reports.quota.usage_tree import UsageNode
 from kubectl_kres.store.store import Store
 
@@ -59,44 +59,46 @@ class PoolsPage(Page):
         self._shown = 0
         self._metrics: list[str] = []
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, turn: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The pools of a turn, which is one for all of them."""
         prediction = predicted(turn.store)
-        scene = PoolIndex(prediction.store)
-        tally.assumes(prediction.supposed)
+        context = PoolIndex(prediction.store)
+        run_summary.assumes(prediction.supposed)
         if self.options.output == "metrics":
             self._metrics += _metrics(prediction.store, {subject.ref.name for subject in turn.found.subjects})
         for subject in turn.found.subjects:
             if subject.ref in prediction.refused:
-                tally.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
+                run_summary.missed(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
                 continue
-            report = self._report(scene, subject.ref.name, turn.ask)
+            report = self._report(context, subject.ref.name, turn.ask)
             report = structs.replace(report, predicted=subject.ref in prediction.made)
             self._shown += 1
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=turn.ask.now, first=self._shown == 1)
             if self.options.output == "brief":
                 more = about("pools", report.subject, same_source(self.options), kind=False)
                 whole = self.brief(render.pool_brief(report, more))
-            yield Answered(subject, report, whole)
+            yield ObjectAnswer(subject, report, whole)
             bad = report.exhausted or bool(report.queue) or report.ready is False
-            tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
-        tally.saw(gaps := failed_beside(scene), complete=not gaps)
+            run_summary.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
+        run_summary.saw(gaps := failed_beside(context), complete=not gaps)
 
-    def _report(self, scene: PoolIndex, name: str, ask: Ask) -> PoolReport:
+    def _report(self, context: PoolIndex, name: str, ask: EvaluationOptions) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
-        pool: Any = scene.store.get("ResourcePool", name)
+        pool: Any = context.store.get("ResourcePool", name)
         if pool is None:
-            return pool_glimpse(scene, name)
-        unseen = unseen_of_pool(scene, pool)
+            return pool_glimpse(context, name)
+        unseen = unseen_of_pool(context, pool)
         tree: tuple[UsageNode, ...] = ()
         if self.options.by:
-            tree = pool_tree(scene, pool, ask)
-            unseen = tuple(dict.fromkeys((*unseen, *unread(scene.store, tree_needs(scene.store, name, ask.server)))))
-        return structs.replace(pool_report(scene, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
+            tree = pool_tree(context, pool, ask)
+            unseen = tuple(
+                dict.fromkeys((*unseen, *unread(context.store, tree_needs(context.store, name, ask.server))))
+            )
+        return structs.replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
-    def closing(self, tally: Tally) -> Iterator[str]:
+    def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The series of Capsule's own endpoint, where these are asked for."""
-        del tally
+        del run_summary
         yield from self._metrics
 
     def _lines(self, report: PoolReport, *, now: str, first: bool) -> Iterator[str]:

@@ -11,20 +11,22 @@ from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import glimpsed, tree_needs
 from kubectl_kres.cli.args.arguments import fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.select.workloads import Found, complete, fault_of, in_files
+from kubectl_kres.cli.select.workloads import Selection, complete, fault_of, in_files
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 POOL, CLAIM = BY_KIND["ResourcePool"], BY_KIND["ResourcePoolClaim"]
 _NONE_HERE = "Capsule is not installed: the server has no"
 
 
-def claims(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+def claims(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Selection]:
     """Claims by name, those of the files, or all of the namespaces that are asked about, in one go.
 
     Raises UsageError, and ClusterError where a list cannot be read.
@@ -39,7 +41,9 @@ def claims(source: ObjectSource, given: Input, options: Options, words: Sequence
         yield _claims(source, options)
 
 
-def pools(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+def pools(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Selection]:
     """Pools by name, those of the files, or all."""
     del program
     if words:
@@ -52,7 +56,7 @@ def pools(source: ObjectSource, given: Input, options: Options, words: Sequence[
         yield _with_users(source, _listed(source, POOL, ("",), options), options)
 
 
-def _with_users(source: ObjectSource, value: Found, options: Options) -> Found:
+def _with_users(source: ObjectSource, value: Selection, options: Options) -> Selection:
     """With the pods in the store that use what the pools share out, and what set their values, where that is asked."""
     if options.by:
         complete(source, value.subjects, lambda store, subject: tuple(tree_needs(store, subject.ref.name, Server())))
@@ -65,14 +69,14 @@ def _with_users(source: ObjectSource, value: Found, options: Options) -> Found:
     return value
 
 
-def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Found:
+def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Selection:
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(kind, word, f"{kind.names[3]}-name") for word in words):
         given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
         places = dict.fromkeys((*given, *source.places(kind, name)))
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
-        source.fill(Need(kind.kind, subject.ref.namespace, name) for subject in group)
+        source.fill(ReadRequest(kind.kind, subject.ref.namespace, name) for subject in group)
         there = [subject for subject in group if source.store.get(kind.kind, name, subject.ref.namespace) is not None]
         if not there and name in _glimpsed(source, kind, name):
             there = group
@@ -80,10 +84,10 @@ def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Found:
         if not there:
             missing.append(_hinted(fault_of(source, group), kind, name))
     complete(source, subjects, pooled_needs)
-    return Found(tuple(subjects), tuple(missing))
+    return Selection(tuple(subjects), tuple(missing))
 
 
-def _in_files(source: ObjectSource, given: Input, kind: Kind, options: Options) -> Found:
+def _in_files(source: ObjectSource, given: Input, kind: Kind, options: Options) -> Selection:
     """Those that the files hold; workloads in them are of no interest here, but must make sense."""
     in_files(given)
     fits = labels_match(options.selector)
@@ -95,31 +99,31 @@ def _in_files(source: ObjectSource, given: Input, kind: Kind, options: Options) 
     if not subjects:
         raise UsageError(f"{', '.join(options.filenames)}: there is no {kind.kind}")
     complete(source, subjects, pooled_needs)
-    return Found(tuple(subjects), listed=len(subjects) > 1)
+    return Selection(tuple(subjects), listed=len(subjects) > 1)
 
 
-def _claims(source: ObjectSource, options: Options) -> Found:
+def _claims(source: ObjectSource, options: Options) -> Selection:
     spaces = source.namespaces
     _fill(source, partial(claims_needs, spaces=spaces))
     return _listed(source, CLAIM, spaces or ("",), options)
 
 
-def _fill(source: ObjectSource, needs: Callable[[Store], Iterable[Need]]) -> None:
+def _fill(source: ObjectSource, needs: Callable[[Store], Iterable[ReadRequest]]) -> None:
     """Read until nothing more is needed."""
-    tried: set[Need] = set()
+    tried: set[ReadRequest] = set()
     while new := [need for need in needs(source.store) if need not in tried]:
         tried.update(new)
         source.fill(need for need in new if source.store.wants(need))
 
 
-def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Options) -> Found:
+def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Options) -> Selection:
     labels, fields = labels_match(options.selector), fields_match(options.field_selector, kind.kind)
     missing: list[KresError] = []
     subjects: list[Subject] = []
     for space in spaces:
-        coverage = source.store.covered(Need(kind.kind, space))
+        coverage = source.store.covered(ReadRequest(kind.kind, space))
         if coverage.state == "absent":
-            return Found((), listed=True, told=f"{_NONE_HERE} {kind.qualified}")
+            return Selection((), listed=True, reason=f"{_NONE_HERE} {kind.qualified}")
         seen = [] if options.selector or options.field_selector else _glimpsed(source, kind)
         if seen:
             subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]
@@ -132,12 +136,12 @@ def _listed(source: ObjectSource, kind: Kind, spaces: Sequence[str], options: Op
             for item in source.store.all(kind.kind, space or None)
             if labels(item.metadata.labels or {}) and fields(item)
         ]
-    return Found(tuple(subjects), tuple(missing), listed=True)
+    return Selection(tuple(subjects), tuple(missing), listed=True)
 
 
 def _glimpsed(source: ObjectSource, kind: Kind, name: str = "") -> Sequence[str]:
     """Pools that may not be read, as far as the quotas and claims of the user's namespaces show them."""
-    if kind is not POOL or source.store.covered(Need(kind.kind, name=name)).state != "denied":
+    if kind is not POOL or source.store.covered(ReadRequest(kind.kind, name=name)).state != "denied":
         return ()
     _fill(source, lambda _: glimpse_needs(source.namespaces))
     return glimpsed(PoolIndex(source.store))

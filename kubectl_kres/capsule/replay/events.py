@@ -43,7 +43,7 @@ from kubectl_kres.model.pod import Pod
 T = TypeVar("T")
 
 
-def held(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
+def find_object(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
     """The object, if the objects of its namespace are known."""
     result = world.objects.get(namespace, ())
     return next((item for item in result if (item.kind, item.metadata.name) == (kind, name)), None)
@@ -264,7 +264,7 @@ def _of(worlds: Iterable[PoolWorld]) -> tuple[WorldOutcome, ...]:
 
 def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     meta = item.metadata
-    if _held(world, item.kind, meta.name, meta.namespace) is not None:
+    if _find_any(world, item.kind, meta.name, meta.namespace) is not None:
         message = f'{BY_KIND[item.kind].qualified} "{meta.name}" already exists'
         return (WorldOutcome(world, Refusal(409, "AlreadyExists", message, ())),)
     if isinstance(item, ResourcePool):
@@ -277,7 +277,7 @@ def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
 
 
 def _patched(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
-    result = _held(world, event.kind, event.name, event.namespace)
+    result = _find_any(world, event.kind, event.name, event.namespace)
     if result is None:
         return (_missing(world, event.kind, event.name),)
     item = merged(result, event.patch)
@@ -291,7 +291,7 @@ def _patched(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
 
 
 def _deleted(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
-    result = _held(world, event.kind, event.name, event.namespace)
+    result = _find_any(world, event.kind, event.name, event.namespace)
     if result is None:
         return (_missing(world, event.kind, event.name),)
     if isinstance(result, ResourcePool):
@@ -327,10 +327,10 @@ _KINDS: Mapping[str, Callable[[PoolWorld, str, str], Any]] = {
 }
 
 
-def _held(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
+def _find_any(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
     if kind in _KINDS:
         return _KINDS[kind](world, name, namespace)
-    return held(world, kind, name, namespace)
+    return find_object(world, kind, name, namespace)
 
 
 def _missing(world: PoolWorld, kind: str, name: str) -> WorldOutcome:

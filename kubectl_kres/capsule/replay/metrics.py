@@ -13,7 +13,7 @@ from decimal import Decimal
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
-from kubectl_kres.capsule.rules.allocation import Amounts, added, readable
+from kubectl_kres.capsule.rules.allocation import Amounts, add_amounts, readable
 from kubectl_kres.capsule.rules.conditions import EXHAUSTED, READY, is_true
 from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.quantity import ZERO, Quantity
@@ -54,7 +54,7 @@ def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
     for share in shares_of(pool):
         result.setdefault(share.namespace, []).append(share.amounts)
     for space, lists in result.items():
-        for resource, claimed in added(lists).items():
+        for resource, claimed in add_amounts(lists).items():
             labels = {"pool": pool.metadata.name, "resource": resource, "target_namespace": space}
             total = _summed(claimed, [quantities[resource] for quantities in lists if resource in quantities])
             yield _line("pool_namespace_usage", labels, _value(total))

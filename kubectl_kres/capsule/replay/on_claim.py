@@ -157,7 +157,7 @@ def pool_deleted(world: PoolWorld, pool: ResourcePool) -> tuple[PoolWorld, ...]:
     ending = structs.replace(pool, metadata=structs.replace(pool.metadata, deletion_timestamp=ENDING))
     before = reconcile(with_pool(world, ending), name).world
     after = without_pool(before, name)
-    told = {
+    texts = {
         key: [
             resource_pool_claim
             for pools in (after.pools, before.pools)
@@ -165,16 +165,18 @@ def pool_deleted(world: PoolWorld, pool: ResourcePool) -> tuple[PoolWorld, ...]:
         ]
         for key in unassigned(after, spaces)
     }
-    return distinct(with_claims(after, dict(zip(told, chosen, strict=True))) for chosen in _chosen([*told.values()]))
+    return distinct(with_claims(after, dict(zip(texts, chosen, strict=True))) for chosen in _chosen([*texts.values()]))
 
 
-def _chosen(told: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[ResourcePoolClaim]]:
-    """One of its variants for each claim, in every combination; of very many only those where all are told the same."""
-    if prod(map(len, told)) <= MOST_WORLDS:
-        yield from product(*told)
+def _chosen(texts: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[ResourcePoolClaim]]:
+    """One of its variants for each claim, in every combination; of very many only those where all are reported the
+    same.
+    """
+    if prod(map(len, texts)) <= MOST_WORLDS:
+        yield from product(*texts)
         return
-    for place in range(max(map(len, told))):
-        yield [variants[min(place, len(variants) - 1)] for variants in told]
+    for position in range(max(map(len, texts))):
+        yield [variants[min(position, len(variants) - 1)] for variants in texts]
 
 
 def _settled(world: PoolWorld, pool: ResourcePool) -> tuple[WorldOutcome, ...]:

@@ -107,7 +107,7 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
     queue = _queue(world, pool, spaces, faults)
     world = _cleaned(world, pool, spaces, queue)
     allocation = _allocated(pool, queue, faults)
-    world = with_claims(world, {key_of(turn.candidate.claim): _judged(turn) for turn in allocation.turns})
+    world = with_claims(world, {key_of(turn.candidate.claim): _claim_with_turn(turn) for turn in allocation.turns})
     world, message = _with_quotas(world, pool, spaces, allocation.shares)
     if not message:
         world = with_claims(world, _bound(world, pool, allocation.turns))
@@ -201,7 +201,7 @@ def _cleaned(world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], queue:
     return with_claims(without_quotas(world, gone), leaving)
 
 
-def _judged(turn: ClaimTurn) -> ResourcePoolClaim:
+def _claim_with_turn(turn: ClaimTurn) -> ResourcePoolClaim:
     """The claim with what its turn says: claimable or exhausted."""
     claim = turn.candidate.claim
     generation = claim.metadata.generation
@@ -388,5 +388,5 @@ def _requeued(world: PoolWorld, before: ResourcePool, now: ResourcePool) -> tupl
     return unassigned(world, (*old, *new)) if old != new else ()
 
 
-def _more(names: Iterable[str], added: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*names, *added)))
+def _more(names: Iterable[str], additions: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*names, *additions)))

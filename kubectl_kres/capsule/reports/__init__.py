@@ -11,8 +11,8 @@ from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, Res
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.parts import PoolTrail, RaiseQuota, Record, RuleSummary
-from kubectl_kres.reports.common.system import Happening, KindAnswers, MoreRoom, Right, Sentences, System
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.reports.common.system import KindAnswers, MoreRoom, Right, Sentences, System, TimelineEvent
+from kubectl_kres.store.store import ReadRequest, Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
@@ -72,18 +72,18 @@ class Capsule(System):
         "pools": "who uses what a pool shares out (--by)",
     }
 
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
         """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
         del spec, new
         pools = sorted(set(self.kept_quotas(store, namespace).values()))
         if pools:
-            yield Need("ResourcePoolClaim", namespace, required=False)
-            yield Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
+            yield ReadRequest("ResourcePoolClaim", namespace, required=False)
+            yield ReadRequest("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
 
     def remedies(self) -> Mapping[str, Sentences]:
         return dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy)
 
-    def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+    def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
         """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
         space = store.get("Namespace", namespace) if namespace else None
         if not (tenant_name(space) if space is not None else _shows(store, namespace)):
@@ -102,12 +102,12 @@ class Capsule(System):
 
         return extended(store, namespace, policies)
 
-    def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+    def quota_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
         """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
         yield from self.policy_needs(store, namespace)
         if any(map(pool_of, store.all("ResourceQuota", namespace or None))):
-            yield Need("ResourcePool", required=False)
-            yield Need("ResourcePoolClaim", namespace, required=False)
+            yield ReadRequest("ResourcePool", required=False)
+            yield ReadRequest("ResourcePoolClaim", namespace, required=False)
 
     def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
         if not self.kept_quotas(store, namespace):
@@ -161,7 +161,7 @@ class Capsule(System):
 
         return summaries_of_namespace(store, namespace)
 
-    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
+    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
         from kubectl_kres.capsule.reports.common.shared_quotas import may_share, shared_needs
 
         return shared_needs(namespace) if may_share(quotas) else ()
@@ -169,18 +169,18 @@ class Capsule(System):
     def concerns(self, item: Any, namespace: str) -> bool:
         return namespace in (item.status.namespaces or ())
 
-    def happened(self, item: Any) -> Iterator[Happening]:
-        from kubectl_kres.capsule.reports.overview import happenings
+    def happened(self, item: Any) -> Iterator[TimelineEvent]:
+        from kubectl_kres.capsule.reports.overview import timeline_events
 
-        return happenings(item)
+        return timeline_events(item)
 
     def overview_areas(self) -> tuple[Any, ...]:
         from kubectl_kres.capsule.reports.overview import AREAS
 
         return AREAS
 
-    def overview_needs(self, namespace: str) -> Iterable[Need]:
-        return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
+    def overview_needs(self, namespace: str) -> Iterable[ReadRequest]:
+        return ReadRequest("ResourcePoolClaim", namespace, required=False), ReadRequest("ResourcePool", required=False)
 
     def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
         if not any(any(True for _ in store.all(kind)) for kind in _SHARED):
@@ -234,8 +234,8 @@ def kept(metadata: ManagedMetadata) -> str:
     Source: capsule internal/controllers/resources and internal/controllers/tenant; read, not recorded.
     """
     labels = metadata.labels or {}
-    told = list(_told(metadata))
-    if not told or POOL_LABEL in labels:
+    texts = list(_signs_of_capsule(metadata))
+    if not texts or POOL_LABEL in labels:
         return ""
     owner = next(
         (owner_reference for owner_reference in metadata.owner_references or () if owner_reference.kind in _OWNERS),
@@ -247,10 +247,10 @@ def kept(metadata: ManagedMetadata) -> str:
         made = "its Tenant"
     else:
         made = "the TenantResource or GlobalTenantResource that distributes it"
-    return f"Capsule owns it ({told[0]}): edits are undone, or refused; change {made} instead"
+    return f"Capsule owns it ({texts[0]}): edits are undone, or refused; change {made} instead"
 
 
-def _told(metadata: ManagedMetadata) -> Iterator[str]:
+def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:
     """What tells that Capsule owns it."""
     for entry in metadata.managed_fields or ():
         if entry.manager.startswith(MANAGER):

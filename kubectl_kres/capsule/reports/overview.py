@@ -21,7 +21,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.parts import Remedy, Severity
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.common.system import Happening
+from kubectl_kres.reports.common.system import TimelineEvent
 from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, Made, OverviewArea, Problem, parts_of
 
 #: States of claims from the worst on.
@@ -60,10 +60,12 @@ def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
     return result.get(decides) or report.created
 
 
-def _claims(scene: AreaInput) -> Made:
-    index = PoolIndex(scene.store)
+def _claims(context: AreaInput) -> Made:
+    index = PoolIndex(context.store)
     making = Claims(index)
-    rows = [(claim, making.report(claim)) for claim in scene.store.all("ResourcePoolClaim", scene.namespace or None)]
+    rows = [
+        (claim, making.report(claim)) for claim in context.store.all("ResourcePoolClaim", context.namespace or None)
+    ]
     counts: dict[str, int] = {}
     for _, report in rows:
         counts[report.state] = counts.get(report.state, 0) + 1
@@ -74,7 +76,7 @@ def _claims(scene: AreaInput) -> Made:
     area = OverviewArea("claims", "ResourcePoolClaim", len(rows), parts, problems=tuple(problems[:MOST]))
 
     def remedies(problem: Problem) -> tuple[Remedy, ...]:
-        claim = scene.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
+        claim = context.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
         if claim is None or len(index.of_pool(claim.spec.pool)) > FEW:
             return ()
         ways = claim_detail(making, claim).ways
@@ -115,15 +117,15 @@ def pool_state(report: PoolReport) -> str:
     return "near" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
 
 
-def _pools(scene: AreaInput) -> Made:
-    index = PoolIndex(scene.store)
-    reports = [pool_report(index, pool) for pool in scene.store.all("ResourcePool")]
+def _pools(context: AreaInput) -> Made:
+    index = PoolIndex(context.store)
+    reports = [pool_report(index, pool) for pool in context.store.all("ResourcePool")]
     counts: dict[str, int] = {}
     problems: list[Problem] = []
     serving = 0
     for report in reports:
         state = pool_state(report)
-        elsewhere = bool(scene.namespace) and scene.namespace not in {space.name for space in report.namespaces}
+        elsewhere = bool(context.namespace) and context.namespace not in {space.name for space in report.namespaces}
         serving += not elsewhere
         if not elsewhere:
             counts[state] = counts.get(state, 0) + 1
@@ -167,7 +169,7 @@ _SEVERITIES: Mapping[str, Severity] = {
 }
 
 
-def happenings(item: ResourcePool | ResourcePoolClaim) -> Iterator[Happening]:
+def timeline_events(item: ResourcePool | ResourcePoolClaim) -> Iterator[TimelineEvent]:
     """A condition with what it says; that all is well with the object itself is left out.
 
     Of a claim that holds nothing ``Bound`` repeats what ``Exhausted`` says.
@@ -178,4 +180,4 @@ def happenings(item: ResourcePool | ResourcePoolClaim) -> Iterator[Happening]:
         if wanted and not (isinstance(item, ResourcePool) and condition.reason == "NoExhaustions"):
             at = source.at(f"status.conditions[{condition.type}]")
             fact = Fact(condition.reason, condition.message, at, condition.last_transition_time or "")
-            yield Happening(fact, _SEVERITIES.get(condition.reason, "bad"))
+            yield TimelineEvent(fact, _SEVERITIES.get(condition.reason, "bad"))

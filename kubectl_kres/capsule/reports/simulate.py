@@ -23,7 +23,7 @@ from kubectl_kres.model.objects import ManagedMetadata, Namespace, ObjectRef
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.simulate.cluster import difference
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.store.store import READ, Need, Store
+from kubectl_kres.store.store import READ, ReadRequest, Store
 
 #: So many claims are each tried as the first; so many the other way round; of more it is only looked at what comes of
 #: all at once.
@@ -166,7 +166,7 @@ def _with(store: Store, world: PoolWorld) -> Store:
                 result.add(kind, item)
     if store.origin.kind == "files":
         # Nothing else is read: the namespaces that were supposed are all there are.
-        for need in (Need("Namespace"), *(need for need in store.needs() if need.kind == "Namespace")):
+        for need in (ReadRequest("Namespace"), *(need for need in store.needs() if need.kind == "Namespace")):
             result.cover(need, READ)
     outcome = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
     for items in outcome:

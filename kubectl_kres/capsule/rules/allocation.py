@@ -82,7 +82,7 @@ def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
     return result
 
 
-def added(lists: Iterable[Amounts]) -> dict[str, Quantity]:
+def add_amounts(lists: Iterable[Amounts]) -> dict[str, Quantity]:
     """The sum by resource, each in the notation of its first amount that is not zero.
 
     A sum is a new amount even where it is of one: ``1e0``, which is kept as it was written, becomes 1.
@@ -262,7 +262,7 @@ def allocate(
 
 def used_of(hard: Amounts, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
     """What claims hold of each resource of ``hard``, and of each other that one of them names."""
-    quantities = added(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
+    quantities = add_amounts(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
     return {**dict.fromkeys(hard, ZERO), **quantities}
 
 

@@ -75,7 +75,7 @@ def lines(message: str) -> frozenset[str]:
     return frozenset(message.split("; "))
 
 
-def told(condition: CapsuleCondition) -> str:
+def normalize_message(condition: CapsuleCondition) -> str:
     """The message; its queued lines sorted, which Capsule writes in another order with each reconcile."""
     if condition.reason != "QueueExhausted":
         return condition.message
@@ -139,7 +139,7 @@ def without(conditions: Conditions | None, kinds: Collection[str]) -> Conditions
 
 def _says(condition: CapsuleCondition) -> tuple[str, str, str, int]:
     """Queued lines stand in any order, which is not news."""
-    return condition.status, condition.reason, told(condition), condition.observed_generation
+    return condition.status, condition.reason, normalize_message(condition), condition.observed_generation
 
 
 def _timed(new: CapsuleCondition, time: str | None) -> CapsuleCondition:

@@ -58,8 +58,8 @@ class _Words:
 
     def exceeded(self, quota: Quota, delta: Quantities) -> str:
         """Return what it says of every resource that is over its hard, be it asked for or not; empty: none is."""
-        added = {name: quantity for name, quantity in delta.items() if name in quota.hard and quantity.nano > 0}
-        details = "; ".join(_over(quota, added)) if added else ""
+        additions = {name: quantity for name, quantity in delta.items() if name in quota.hard and quantity.nano > 0}
+        details = "; ".join(_over(quota, additions)) if additions else ""
         return f'resource exceeds {KIND} "{quota.source.name}": {details}' if details else ""
 
     def must_specify(self, quota: Quota, missing: str) -> str:
@@ -73,9 +73,9 @@ class _Words:
 _WORDS = _Words()
 
 
-def _over(quota: Quota, added: Mapping[str, Quantity]) -> Iterator[str]:
+def _over(quota: Quota, additions: Mapping[str, Quantity]) -> Iterator[str]:
     for name, hard in sorted(quota.hard.items()):
-        used, asked = quota.used.get(name, ZERO), added.get(name, ZERO)
+        used, asked = quota.used.get(name, ZERO), additions.get(name, ZERO)
         projected = used + asked
         if projected > hard:
             yield (

@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Refusal, invalid, invalid_object
 from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.capsule.model import GROUP, MANAGED_LABEL, POOL_LABEL, VERSION, ResourcePool, quota_name
-from kubectl_kres.capsule.rules.allocation import ClaimShare, added, readable
+from kubectl_kres.capsule.rules.allocation import ClaimShare, add_amounts, readable
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME
 from kubectl_kres.model.objects import (
     ManagedMetadata,
@@ -32,8 +32,10 @@ def hard_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> dict[str, Quant
 
     Source: capsule internal/controllers/resourcepools/pool_controller.go syncResourceQuotas.
     """
-    claimed = {name: quantity for name, quantity in added(share.amounts for share in shares).items() if quantity.nano}
-    total = added((claimed, _defaults(pool)))
+    claimed = {
+        name: quantity for name, quantity in add_amounts(share.amounts for share in shares).items() if quantity.nano
+    }
+    total = add_amounts((claimed, _defaults(pool)))
     return {name: parse(str(quantity)).rounded() for name, quantity in sorted(total.items())}
 
 

@@ -70,7 +70,7 @@ class WorkloadRule(Struct, frozen=True):
 
 
 class WorkloadRules(Struct, frozen=True):
-    """The rules of a namespace in their order, and what of them could not be told."""
+    """The rules of a namespace in their order, and what of them could not be reported."""
 
     rules: tuple[WorkloadRule, ...] = ()
     assumptions: tuple[Assume, ...] = ()

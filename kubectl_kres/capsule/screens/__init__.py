@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.system import OfNamespaces, TuiSystem
 
 
@@ -31,20 +31,20 @@ class CapsuleScreens(TuiSystem):
 
         return {"ResourcePool": PoolUsersPane, "Tenant": TenantUsersPane}
 
-    def namespace_needs(self, namespace: str) -> Iterable[Need]:
-        return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
+    def namespace_needs(self, namespace: str) -> Iterable[ReadRequest]:
+        return ReadRequest("ResourcePoolClaim", namespace, required=False), ReadRequest("ResourcePool", required=False)
 
     def of_namespaces(self, session: Any) -> OfNamespaces | None:
         from kubectl_kres.capsule.reports.common.claim_state import STUCK
-        from kubectl_kres.capsule.screens.scene import scene_of
+        from kubectl_kres.capsule.screens.pool_data import scene_of
 
-        scene = scene_of(session)
+        context = scene_of(session)
         served: dict[str, list[str]] = {}
-        for name, pool in scene.pools.items():
+        for name, pool in context.pools.items():
             for space in pool.status.namespaces or ():
                 served.setdefault(space, []).append(name)
         waiting: dict[str, int] = {}
-        for claim in scene.claims:
+        for claim in context.claims:
             if claim.standing.state in STUCK:
                 space = claim.claim.metadata.namespace
                 waiting[space] = waiting.get(space, 0) + 1

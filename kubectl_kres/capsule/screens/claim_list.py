@@ -13,14 +13,14 @@ from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import claims_needs
 from kubectl_kres.capsule.reports.overview import CLAIM_STATES, claim_severity
 from kubectl_kres.capsule.reports.overview import since as waits_since
-from kubectl_kres.capsule.screens.scene import rows_of
+from kubectl_kres.capsule.screens.pool_data import rows_of
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.claim import amounts_table, remedy_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, since, toned, wrapped
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -33,9 +33,10 @@ _CHEAP = frozenset({"namespace", "name", "pool"})
 
 
 class ClaimEntry(Struct, eq=False, gc=False):
-    """A claim. What is told of it depends on all others that wait, and is made when it is looked at.
+    """A claim. What is reported of it depends on all others that wait, and is made when it is looked at.
 
-    ``known``: what was told when the list was sorted, or its faults looked for; ``number``: that of the scene then.
+    ``known``: what was reported when the list was sorted, or its faults looked for; ``number``: that of the context
+    then.
     """
 
     _session: Session
@@ -49,10 +50,10 @@ class ClaimEntry(Struct, eq=False, gc=False):
 
     @property
     def ready(self) -> bool:
-        """Whether what is known is what would be told now."""
-        scene = rows_of(self._session)
-        scene.look(self._session)
-        return self.known is not None and self.number == scene.number
+        """Whether what is known is what would be reported now."""
+        context = rows_of(self._session)
+        context.look(self._session)
+        return self.known is not None and self.number == context.number
 
     @property
     def report(self) -> ClaimReport:
@@ -190,11 +191,11 @@ def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
         yield from toned("warn", wrapped(note, width, rest="  "))
 
 
-def needs(namespace: str) -> tuple[Need, ...]:
-    return Need("ResourcePoolClaim", namespace), Need("ResourcePool", required=False)
+def needs(namespace: str) -> tuple[ReadRequest, ...]:
+    return ReadRequest("ResourcePoolClaim", namespace), ReadRequest("ResourcePool", required=False)
 
 
-def also(session: Session, namespace: str) -> Iterable[Need]:
+def also(session: Session, namespace: str) -> Iterable[ReadRequest]:
     """Who else waits for the pools."""
     return claims_needs(session.store, (namespace,) if namespace else ())
 

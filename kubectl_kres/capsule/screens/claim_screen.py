@@ -15,7 +15,7 @@ from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import ClaimExpl
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import pool_place, short
 from kubectl_kres.capsule.screens.items import condition_item, turn_item, way_items
-from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.text.claim import VERBS, may_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
 from kubectl_kres.capsule.text.claims import TONES, short_words
@@ -25,7 +25,7 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
@@ -38,7 +38,7 @@ class ClaimPane(OutlinePane):
     HEAD = "CLAIM"
     found: ClaimExplanation | None
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
 
     def ask(self) -> ClaimExplanation:
@@ -107,12 +107,12 @@ class ClaimPane(OutlinePane):
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """The queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
-        scene = scene_of(self.session)
+        context = scene_of(self.session)
         name = self.report.pool or self.report.wanted_pool
         pool: Any = self.session.store.get("ResourcePool", name) if name else None
         if pool is not None:
             ascii_only = self.session.setting.ascii_only
-            yield from queue_lines(pool_report(scene, pool), self.report.ways, width, ascii_only=ascii_only)
+            yield from queue_lines(pool_report(context, pool), self.report.ways, width, ascii_only=ascii_only)
         if item.about is not None:
             yield from item.about(width)
 
@@ -122,7 +122,7 @@ class ClaimPane(OutlinePane):
         return own or super().opens_on()
 
     def _unseen(self, unseen: Unseen) -> OutlineItem:
-        need = Need(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
+        need = ReadRequest(unseen.kind, unseen.namespace, unseen.name, required=unseen.required)
         tone: Tone = "bad" if unseen.required else "quiet"
         return OutlineItem((), unseen.kind, said=unseen.message or unseen.state, sign="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (need,), width))  # fmt: skip

@@ -11,13 +11,13 @@ from kubectl_kres.capsule.reports.common.needs import pools_needs
 from kubectl_kres.capsule.reports.overview import POOL_STATES, pool_state, tight_use
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.pools import pool_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, fine_bar
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -109,7 +109,7 @@ def _detail(session: Session, row: PoolRow, width: int) -> Iterator[Line]:
     yield from pool_lines(row.report, whole=False, ascii_only=session.setting.ascii_only, width=width)
 
 
-def _also(session: Session, _namespace: str) -> Iterable[Need]:
+def _also(session: Session, _namespace: str) -> Iterable[ReadRequest]:
     return pools_needs(session.store)
 
 
@@ -121,7 +121,7 @@ LISTING = Listing(
     names=("pools", "pool", "resourcepools", "resourcepool", "quotapool"),
     about="Capsule's resource pools: what they share out, who holds it, who waits",
     kinds=("ResourcePool", "ResourcePoolClaim", "ResourceQuota", "Namespace"),
-    needs=lambda _namespace: (Need("ResourcePool"),),
+    needs=lambda _namespace: (ReadRequest("ResourcePool"),),
     also=_also,
     absent=NO_CAPSULE,
     columns=_columns,

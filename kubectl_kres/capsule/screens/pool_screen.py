@@ -14,8 +14,8 @@ from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import PoolExpla
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.screens.claim_list import brief_words
 from kubectl_kres.capsule.screens.items import condition_item, way_items
+from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.screens.pool_list import use_bar
-from kubectl_kres.capsule.screens.scene import scene_of
 from kubectl_kres.capsule.text.claim_or_pool import pool_page
 from kubectl_kres.capsule.text.claims import TONES, asks_words
 from kubectl_kres.capsule.text.pools import of_pool, queue_lines
@@ -26,7 +26,7 @@ from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
@@ -41,7 +41,7 @@ class PoolPane(OutlinePane):
     HEAD = "POOL"
     found: PoolExplanation | None
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
 
     def ask(self) -> PoolExplanation:

@@ -15,14 +15,14 @@ from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_pool
 from kubectl_kres.capsule.reports.explain.explain_tenant import TenantUsers, tenant_users, users_needs
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_tree, tree_needs
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.screens.scene import scene_of
+from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.text.claim_or_pool import users_head, users_page
 from kubectl_kres.capsule.text.pools import pool_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.common.explanation import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.quota.usage_tree import setter_needs
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.screens.users import UsersPane
 
 
@@ -31,7 +31,7 @@ class PoolUsersPane(UsersPane):
 
     found: PoolReport | None
 
-    def wanted(self) -> Iterator[Need]:
+    def wanted(self) -> Iterator[ReadRequest]:
         store = self.session.store
         yield from tree_needs(store, self.ref.name, self.session.server)
         pool: ResourcePool | None = self.session.get(self.ref)
@@ -42,11 +42,11 @@ class PoolUsersPane(UsersPane):
         pool: Any = self.session.get(self.ref)
         if pool is None:
             raise missing(self.session.store, self.subject)
-        scene, store = scene_of(self.session), self.session.store
+        context, store = scene_of(self.session), self.session.store
         needs = tree_needs(store, self.ref.name, self.session.server)
-        unseen = tuple(dict.fromkeys((*unseen_of_pool(scene, pool), *unread(store, needs))))
-        tree = pool_tree(scene, pool, self.session.ask)
-        return replace(pool_report(scene, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
+        unseen = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *unread(store, needs))))
+        tree = pool_tree(context, pool, self.session.ask)
+        return replace(pool_report(context, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
     def names(self) -> Sequence[str]:
         assert self.found is not None
@@ -78,7 +78,7 @@ class TenantUsersPane(UsersPane):
 
     found: TenantUsers | None
 
-    def wanted(self) -> Iterator[Need]:
+    def wanted(self) -> Iterator[ReadRequest]:
         return users_needs(self.session.store, self.subject, self.session.server)
 
     def ask(self) -> TenantUsers:

@@ -122,10 +122,10 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
             yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
 
 
-def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterator[Line]:
+def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Iterator[Line]:
     """What would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
     if not report.ways:
-        if report.waits and not told:
+        if report.waits and not texts:
             yield [("", "")]
             yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
         return

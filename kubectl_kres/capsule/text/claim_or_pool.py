@@ -104,7 +104,7 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) 
     if claim.quota is not None:
         yield from quota_lines(claim.quota, width)
         yield from _sums(claim_explanation.sums, width) if steps else ()
-    yield from ways_lines(claim, width, told=True)
+    yield from ways_lines(claim, width, texts=True)
     yield from may_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", claim.notes),

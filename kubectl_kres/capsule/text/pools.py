@@ -110,7 +110,7 @@ _LABEL, _CELL = 32, 20
 _HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
 #: Holders that are listed; the largest part of the rest is in the sums of namespaces.
 _HOLDERS = 20
-#: Resources that are told in few words.
+#: Resources that are reported in few words.
 _BRIEFLY = 3
 
 

@@ -12,9 +12,18 @@ from msgspec import structs
 from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, answering, read_yaml, uncollected
+from kubectl_kres.cli.run.run_loop import (
+    ObjectAnswer,
+    Page,
+    Query,
+    RunContext,
+    RunSummary,
+    answering,
+    gc_disabled,
+    read_yaml,
+)
 from kubectl_kres.cli.select.checked import scenes
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.model.kinds import BY_KIND
@@ -25,7 +34,7 @@ from kubectl_kres.render.text import data
 from kubectl_kres.reports.check.check import UNREAD, against, check, worst_first
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 from kubectl_kres.reports.check.registry import chosen
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.system import answers_about
 
 _KIND = "Check"
@@ -36,7 +45,7 @@ _NEVER = "never"
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """All findings of a cluster or of files."""
-    with uncollected():
+    with gc_disabled():
         return answering(plan)(options, words)
 
 
@@ -88,38 +97,40 @@ class CheckPage(Page):
         self._beyond = 0
         self._complete = True
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """The findings, once everything was looked at."""
-        tally.listed = False
+        run_summary.listed = False
         server, assumptions = frame.server_of(source.version())
-        now = source.store.origin.time or moment()
-        ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
+        now = source.store.origin.time or current_time()
+        ask = EvaluationOptions(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
         located = _Located(given, same_source(self.options))
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
         spaces = objects = 0
-        for scene in scenes(source, given, self.options, ask):
-            spaces, objects = spaces + bool(scene.namespace), objects + len(scene.subjects)
-            for check_finding in against(check(scene, self._codes), self._known):
+        for context in scenes(source, given, self.options, ask):
+            spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
+            for check_finding in against(check(context, self._codes), self._known):
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:
                     self._beyond += 1
-            untold = () if UNREAD in self._codes else scene.unread
-            tally.answered(untold, complete=not any(unseen.required for unseen in scene.unread), negative=False)
-        tally.leaves_out(given.left_out)
-        tally.saw((), complete=not source.skipped)
-        self._complete = tally.complete
+            untold = () if UNREAD in self._codes else context.unread
+            run_summary.answered(untold, complete=not any(unseen.required for unseen in context.unread), negative=False)
+        run_summary.leaves_out(given.left_out)
+        run_summary.saw((), complete=not source.skipped)
+        self._complete = run_summary.complete
         self._looked_at = f"{_counted(objects, 'workload')} of {_counted(spaces, 'namespace')}"
         check_findings = worst_first(check_finding for name in SEVERITIES for check_finding in kept[name])
         self._beyond += len(check_findings[MOST:])
         failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
         if any(check_finding.counts and check_finding.severity in failing for check_finding in check_findings):
-            tally.answered((), complete=True, negative=True)
+            run_summary.answered((), complete=True, negative=True)
         if self._beyond and self.options.output not in {"text", "brief"}:
-            tally.note(f"{self._beyond} more findings are not listed")
-        yield from (Answered(None, check_finding) for check_finding in check_findings[:MOST])
+            run_summary.note(f"{self._beyond} more findings are not listed")
+        yield from (ObjectAnswer(None, check_finding) for check_finding in check_findings[:MOST])
 
-    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """Text, or one SARIF document."""
         check_findings: list[CheckFinding] = [answered.report for answered in answers]
         if self.options.output == "sarif":

@@ -9,7 +9,7 @@ from kubectl_kres.cli.args.flags import explaining
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, Tally, answering
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary, answering
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.system import answers_about, makes_one_pod
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
 from kubectl_kres.reports.explain.explain import unseen_of
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -39,7 +39,7 @@ def _is_counted(kind: Kind) -> bool:
     return answers_about(kind).counted
 
 
-def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+def _wants(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     if not _is_counted(subject.kind):
         return needs_with_rivals(store, subject)
     from kubectl_kres.reports.namespace.explain_policy import policy_needs
@@ -62,33 +62,35 @@ class DiffPage(Page):
         self._many: Differences | None = None
         self._patterns = render.Patterns(color=self.color, width=self.width)
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
         if self.options.filenames and not self.options.selector:
             self._applied.read(source, given)
-        yield from super().run(frame, source, given, tally)
+        yield from super().run(frame, source, given, run_summary)
         if self._listed:
-            tally.note(f"{self._changed} of {tally.count} objects differ")
+            run_summary.note(f"{self._changed} of {run_summary.count} objects differ")
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The differences of some objects; one that cannot be compared is missed."""
-        self._listed = self._listed or (turn.found.listed and not self.options.filenames)
-        if self._listed and turn.found.subjects and turn.found.subjects[0].ref.kind == "Pod":
-            yield from self._pods(turn, tally)
+        self._listed = self._listed or (batch.found.listed and not self.options.filenames)
+        if self._listed and batch.found.subjects and batch.found.subjects[0].ref.kind == "Pod":
+            yield from self._pods(batch, run_summary)
             return
-        asked = [subject.ref for subject in turn.found.subjects]
-        turn = turn._replace(store=self._applied.store(turn.store, turn.ask.server, asked))
-        for subject, difference in tally.each(turn.found.subjects, partial(_difference, turn)):
+        asked = [subject.ref for subject in batch.found.subjects]
+        batch = batch._replace(store=self._applied.store(batch.store, batch.ask.server, asked))
+        for subject, difference in run_summary.each(batch.found.subjects, partial(_difference, batch)):
             if difference is None:
-                tally.answered((), complete=True, negative=False)
+                run_summary.answered((), complete=True, negative=False)
                 continue
-            tally.answered(difference.unseen, complete=difference.complete, negative=difference.changed)
+            run_summary.answered(difference.unseen, complete=difference.complete, negative=difference.changed)
             self._changed += difference.changed
-            of_lists = turn.found.listed and self.options.output in {*DOCUMENTS, "brief"}
+            of_lists = batch.found.listed and self.options.output in {*DOCUMENTS, "brief"}
             unchanged = self.options.output == "name" or of_lists
             if difference.changed or not unchanged:
                 drawn = partial(render.lines, difference, color=self.color, width=self.width)
-                yield Answered(subject, difference, self._briefly(subject, difference) or drawn)
+                yield ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
 
     def _briefly(self, subject: Subject, difference: Difference) -> Callable[[], list[str]] | None:
         """What draws it in few words, where that is asked for."""
@@ -97,35 +99,35 @@ class DiffPage(Page):
         more = explaining(self.options, subject.ref, subject.file, command="diff")
         return self.brief(render.brief(difference, more))
 
-    def _pods(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def _pods(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
-        many = self._many = self._many or Differences(turn.store, turn.ask)
-        for subject in turn.found.subjects:
-            pod = turn.store.get("Pod", subject.ref.name, subject.ref.namespace)
+        many = self._many = self._many or Differences(batch.store, batch.ask)
+        for subject in batch.found.subjects:
+            pod = batch.store.get("Pod", subject.ref.name, subject.ref.namespace)
             if pod is None:
                 continue
             if self.options.output == "name":
-                changed, unseen = many.changed(pod), unseen_of(turn.store, subject)
-                complete, answered = not any(unseen.required for unseen in unseen), Answered(subject, None)
+                changed, unseen = many.changed(pod), unseen_of(batch.store, subject)
+                complete, answered = not any(unseen.required for unseen in unseen), ObjectAnswer(subject, None)
             elif (difference := many.of(pod)) is not None:
                 changed, unseen, complete = True, difference.unseen, difference.complete
                 drawn = partial(self._patterns.lines, difference, many.pattern)
-                answered = Answered(subject, difference, self._briefly(subject, difference) or drawn)
+                answered = ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
             else:
                 changed, unseen, complete, answered = False, (), True, None
-            tally.answered(unseen, complete=complete, negative=changed)
+            run_summary.answered(unseen, complete=complete, negative=changed)
             self._changed += changed
             if changed and answered is not None:
                 yield answered
 
 
-def _difference(turn: AnswerTurn, subject: Subject) -> Difference | None:
+def _difference(batch: AnswerBatch, subject: Subject) -> Difference | None:
     """Of a claim or a service of a file what refuses it; None: it is taken."""
     if not _is_counted(subject.kind):
-        return diff(turn.store, subject, turn.ask)
+        return diff(batch.store, subject, batch.ask)
     from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
-    policy_explanation = explain_policy(turn.store, subject, turn.ask)
+    policy_explanation = explain_policy(batch.store, subject, batch.ask)
     if policy_explanation.verdict is None or policy_explanation.verdict.allowed is True:
         return None
     return Difference(

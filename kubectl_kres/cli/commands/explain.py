@@ -26,7 +26,7 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
@@ -40,7 +40,7 @@ from kubectl_kres.reports.common.system import answers_about, is_explained
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.cli.output.documents import Alike
@@ -100,7 +100,7 @@ def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
     return explainer.choose(options, words) if explainer is not None else None
 
 
-def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+def _wants(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     explainer = _explainer(subject.kind)
     if explainer is not None:
         return explainer.needs(store, subject)
@@ -139,56 +139,58 @@ class ExplainPage(Page):
         self._together: Together | None = None
         self._given: Input | None = None
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """The answers; of several objects of files also whether they fit together."""
         if self._applied and not (self.options.selector or self.options.container or self.options.question):
             self._applied.read(source, given)
             self._given = given
-        yield from super().run(frame, source, given, tally)
+        yield from super().run(frame, source, given, run_summary)
         together = self._together
         if together is not None:
             negative = together.negative and self.options.exit_code
-            tally.answered(together.unseen, complete=together.complete, negative=negative, counts=False)
+            run_summary.answered(together.unseen, complete=together.complete, negative=negative, counts=False)
             if self.options.output in DOCUMENTS:
-                yield Answered(None, together)
+                yield ObjectAnswer(None, together)
 
-    def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
+    def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
         """The turn with what its objects are judged by."""
         applied = self._applied
         if applied is None:
-            return turn
+            return batch
         if (
             applied.files is not None
             and applied.files.several
             and not applied.after_change
-            and applied.fresh(turn.store)
+            and applied.fresh(batch.store)
         ):
             from kubectl_kres.reports.changes.together import together
 
-            self._together = together(turn.store, applied.files, turn.ask.server)
-        asked = [subject.ref for subject in turn.found.subjects]
-        edited = any(turn.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
+            self._together = together(batch.store, applied.files, batch.ask.server)
+        asked = [subject.ref for subject in batch.found.subjects]
+        edited = any(batch.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
         if self._given is not None and self._together is None and edited and not applied.after_change:
             from kubectl_kres.cli.simulation.steps import files_of
             from kubectl_kres.reports.changes.together import refused_edits
 
-            self._together = refused_edits(turn.store, files_of(self._given), turn.ask.server)
+            self._together = refused_edits(batch.store, files_of(self._given), batch.ask.server)
             self._given = None
-        return turn._replace(store=applied.store(turn.store, turn.ask.server, asked))
+        return batch._replace(store=applied.store(batch.store, batch.ask.server, asked))
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The explanations of some objects; one without an explanation is missed."""
-        self._left_out += turn.found.left_out
-        read, turn = turn, self._with_files(turn)
-        for subject in turn.found.subjects:
+        self._left_out += batch.found.left_out
+        read, batch = batch, self._with_files(batch)
+        for subject in batch.found.subjects:
             explainer = _explainer(subject.kind)
             if explainer is not None:
-                yield from self._explained(explainer, turn if explainer.judges_files else read, subject, tally)
+                yield from self._explained(explainer, batch if explainer.judges_files else read, subject, run_summary)
                 continue
             try:
-                result, answered = self._answer(turn, subject)
+                result, answered = self._answer(batch, subject)
             except KresError as error:
-                tally.missed(error)
+                run_summary.missed(error)
                 continue
             yield answered
             verdict = result.verdict
@@ -196,21 +198,21 @@ class ExplainPage(Page):
             refused = verdict is not None and is_negative(verdict)
             conflicts = verdict is None and self._conflicts(result)
             if verdict is not None:
-                tally.meets("admitted", not refused, complete=result.complete)
+                run_summary.meets("admitted", not refused, complete=result.complete)
                 if self.options.until:
-                    self._reached(tally, result, state)
+                    self._reached(run_summary, result, state)
             negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
-            tally.answered(result.unseen, complete=result.complete, negative=negative)
-            if not turn.many and self._whole:
-                tally.shows(result.unseen)
+            run_summary.answered(result.unseen, complete=result.complete, negative=negative)
+            if not batch.many and self._whole:
+                run_summary.shows(result.unseen)
 
-    def _reached(self, tally: Tally, result: Any, state: RunState | None) -> None:
+    def _reached(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
         """Whether its pods exist and are ready, which ``--until`` may wait for."""
         from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
 
         for word, reached in (("exist", is_there), ("ready", is_ready)):
             yes = reached(result.verdict, state, getattr(result, "replicas", None))
-            tally.meets(word, yes, complete=result.complete)
+            run_summary.meets(word, yes, complete=result.complete)
 
     @property
     def shows_all(self) -> bool:
@@ -224,30 +226,30 @@ class ExplainPage(Page):
         return options.output in {"text", "wide"} and not (options.container or options.question)
 
     def _explained(
-        self, explainer: type[Explainer], turn: AnswerTurn, subject: Subject, tally: Tally
-    ) -> Iterator[Answered]:
+        self, explainer: type[Explainer], batch: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         own = self._explainers.get(explainer) or self._explainers.setdefault(explainer, explainer(self))
-        for answered, verdict in own.reports(turn, subject, tally):
+        for answered, verdict in own.reports(batch, subject, run_summary):
             if verdict is not None:
                 self._line(verdict_word(verdict)[0])
             yield answered
 
-    def _row(self, subject: Subject, report: Any, row: Callable[[], listed.Row]) -> Answered:
+    def _row(self, subject: Subject, report: Any, row: Callable[[], listed.Row]) -> ObjectAnswer:
         """An object that is shown by a row of the table."""
         if self.options.output not in {"text", "wide"}:
-            return Answered(subject, report)
+            return ObjectAnswer(subject, report)
         self.tabled = True
-        return Answered(subject, report, row=row())
+        return ObjectAnswer(subject, report, row=row())
 
-    def table(self, answers: Sequence[Answered]) -> Iterator[str]:
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
         """A table of the objects, and what is drawn in another way."""
         return self._drawn(answers, more=False)
 
-    def piece(self, answers: Sequence[Answered]) -> Iterator[str]:
+    def piece(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
         """The next rows of a long table."""
         return self._drawn(answers, more=True)
 
-    def _drawn(self, answers: Sequence[Answered], *, more: bool) -> Iterator[str]:
+    def _drawn(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
         rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
         kinds = {subject.kind.qualified for subject in by_ref.values()}
@@ -274,26 +276,28 @@ class ExplainPage(Page):
             self._words.append(word)
             self._lined = True
 
-    def _answer(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
+    def _answer(
+        self, batch: AnswerBatch, subject: Subject
+    ) -> tuple[Explanation | PolicyExplanation | Outline, ObjectAnswer]:
         if answers_about(subject.kind).explained == "policy":
-            return self._policy(turn, subject)
-        if self._brief(many=turn.many):
-            outline = self._outline(turn, subject)
+            return self._policy(batch, subject)
+        if self._brief(many=batch.many):
+            outline = self._outline(batch, subject)
             self._line(verdict_word(outline.verdict)[0])
             return outline, self._row(subject, outline, partial(self._outline_row, outline))
         options = self.options
         if options.output in DOCUMENTS:
-            return self._document(turn, subject)
-        explanation = explain(turn.store, subject, turn.ask)
+            return self._document(batch, subject)
+        explanation = explain(batch.store, subject, batch.ask)
         if options.output == "brief":
             from kubectl_kres.render.pod.explain import brief
 
-            return explanation, Answered(subject, explanation, self.brief(brief(explanation, self._more(subject))))
-        return explanation, Answered(
-            subject, explanation, self._explanation_lines(explanation, now=turn.ask.now, many=turn.many)
+            return explanation, ObjectAnswer(subject, explanation, self.brief(brief(explanation, self._more(subject))))
+        return explanation, ObjectAnswer(
+            subject, explanation, self._explanation_lines(explanation, now=batch.ask.now, many=batch.many)
         )
 
-    def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
+    def _document(self, batch: AnswerBatch, subject: Subject) -> tuple[Explanation, ObjectAnswer]:
         """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
         from kubectl_kres.cli.output.documents import Alike, Shaped
         from kubectl_kres.render.text import data
@@ -301,20 +305,20 @@ class ExplainPage(Page):
         from kubectl_kres.reports.explain.value_query import narrowed
 
         options = self.options
-        drawn = turn.many and options.output == "json" and not (options.watch or isinstance(options.output, Shaped))
-        like = likeness_of(turn.store, subject, turn.ask) if drawn else None
+        drawn = batch.many and options.output == "json" and not (options.watch or isinstance(options.output, Shaped))
+        like = likeness_of(batch.store, subject, batch.ask) if drawn else None
         known = self._alike.known(like) if like is not None and self._alike is not None else None
         if known is not None:
-            return known[0], Answered(subject, known[1])
-        explanation = explain(turn.store, subject, turn.ask)
+            return known[0], ObjectAnswer(subject, known[1])
+        explanation = explain(batch.store, subject, batch.ask)
         whole = explanation if options.steps else structs.replace(explanation, journal=())
         report = narrowed(whole, options.container, options.question)
         if like is None or any(unseen.required for unseen in explanation.unseen):
-            return explanation, Answered(subject, report)
+            return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
         self._alike = self._alike or Alike()
         self._alike.learn(like, explanation, item)
-        return explanation, Answered(subject, item)
+        return explanation, ObjectAnswer(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
         """Whether no more than a line is shown of an object."""
@@ -322,11 +326,11 @@ class ExplainPage(Page):
         asked = options.steps or options.container or options.question
         return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
 
-    def _outline(self, turn: AnswerTurn, subject: Subject) -> Outline:
-        if self._outlines is None or self._outlines[0] is not turn.store:
+    def _outline(self, batch: AnswerBatch, subject: Subject) -> Outline:
+        if self._outlines is None or self._outlines[0] is not batch.store:
             from kubectl_kres.reports.explain.summary import Outlines
 
-            self._outlines = turn.store, Outlines(turn.store, turn.ask)
+            self._outlines = batch.store, Outlines(batch.store, batch.ask)
         return self._outlines[1].outline(subject)
 
     def _outline_row(self, outline: Outline) -> listed.Row:
@@ -336,21 +340,21 @@ class ExplainPage(Page):
             self._rows = listed.Rows()
         return self._rows.row(outline)
 
-    def _policy(self, turn: AnswerTurn, subject: Subject) -> tuple[PolicyExplanation, Answered]:
+    def _policy(self, batch: AnswerBatch, subject: Subject) -> tuple[PolicyExplanation, ObjectAnswer]:
         """Of what bounds pods, or is counted beside them; loaded for that alone."""
         from kubectl_kres.render.quota import policy as drawn
         from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
-        policy_explanation = explain_policy(turn.store, subject, turn.ask)
+        policy_explanation = explain_policy(batch.store, subject, batch.ask)
         for flag in ("container", "question", "steps"):
             if getattr(self.options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         if self.options.output == "brief":
-            return policy_explanation, Answered(
+            return policy_explanation, ObjectAnswer(
                 subject, policy_explanation, self.brief(drawn.brief(policy_explanation, self._more(subject)))
             )
-        if turn.many:
+        if batch.many:
             self._line(drawn.word(policy_explanation)[0])
             return policy_explanation, self._row(subject, policy_explanation, partial(drawn.row_of, policy_explanation))
         gap = [""] * (self._blocks > 0)
@@ -363,9 +367,9 @@ class ExplainPage(Page):
             from kubectl_kres.render.quota.policy_page import page
 
             whole = partial(
-                page, policy_explanation, now=turn.ask.now, ascii_only=plain, color=self.color, width=self.width
+                page, policy_explanation, now=batch.ask.now, ascii_only=plain, color=self.color, width=self.width
             )
-        return policy_explanation, Answered(subject, policy_explanation, lambda: [*gap, *whole()])
+        return policy_explanation, ObjectAnswer(subject, policy_explanation, lambda: [*gap, *whole()])
 
     def _conflicts(self, value: Any) -> bool:
         """Whether policies contradict each other, or more is used than they let."""
@@ -397,9 +401,9 @@ class ExplainPage(Page):
 
         return explaining(self.options, subject.ref, subject.file)
 
-    def closing(self, tally: Tally) -> Iterator[str]:
+    def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
-        del tally
+        del run_summary
         if self._lined:
             yield render.counts(self._words)
         if self._together is not None and self.options.output in {"text", "wide"}:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import DEMO, SNAPSHOT, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import uncollected
+from kubectl_kres.cli.run.run_loop import gc_disabled
 from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         raise UsageError(f"mcp takes no arguments, not {' '.join(words)}")
     if options.demo and options.snapshot:
         raise UsageError("--demo and --snapshot exclude each other")
-    with uncollected():
+    with gc_disabled():
         server.available()
     contexts = _contexts(options)
 

@@ -8,7 +8,7 @@ from functools import partial
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, DEMO, HEADROOM, SERVER, SNAPSHOT, VERIFY, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, answering
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answering
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.data import to_yaml
@@ -49,7 +49,9 @@ class MigratePage(Page):
         super().__init__(options)
         self._name, self._headroom = name, headroom
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """One answer. Problems that the simulation found go to stderr, and the run ends with 1."""
         del given
         source.fill(tenant_needs(self._name))
@@ -61,8 +63,8 @@ class MigratePage(Page):
         server, _ = frame.server_of(source.version())
         if self.options.verify:
             checked = verification(source.store, tenant)
-            tally.answered((), complete=True, negative=bool(checked.open))
-            yield Answered(None, checked, partial(_verified, checked))
+            run_summary.answered((), complete=True, negative=bool(checked.open))
+            yield ObjectAnswer(None, checked, partial(_verified, checked))
             return
         result = migration(source.store, tenant, self._headroom, server)
         for problem in result.problems:
@@ -70,8 +72,8 @@ class MigratePage(Page):
         if result.stalling:
             names = ", ".join(f"{ref.namespace}/{ref}" for ref in result.stalling)
             say(f"Note: the next rollout would stall with what is claimed (--headroom leaves room): {names}")
-        tally.answered((), complete=True, negative=bool(result.problems))
-        yield Answered(None, result, partial(_script, result))
+        run_summary.answered((), complete=True, negative=bool(result.problems))
+        yield ObjectAnswer(None, result, partial(_script, result))
 
 
 def _script(migration: Migration) -> Iterator[str]:

@@ -20,14 +20,14 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, each_pod, read_yaml
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod, read_yaml
 from kubectl_kres.cli.select.workloads import complete
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.overview import lines as render
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import Overview, overview, overview_needs
 from kubectl_kres.reports.pod.needs import needs
@@ -47,34 +47,36 @@ class OverviewPage(Page):
 
     kind = "Overview"
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """Pods are read page by page, of which only numbers are kept."""
         del given
         options = self.options
         server, assumptions = frame.server_of(source.version())
-        now = source.store.origin.time or moment()
-        ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml)
-        tally.listed = False
+        now = source.store.origin.time or current_time()
+        ask = EvaluationOptions(server, (*source.supposed, *assumptions), now, read_yaml)
+        run_summary.listed = False
         for space in source.namespaces or ("",):
             source.fill(overview_needs(space))
             source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
             states = PodStates(source.store, now)
-            sums = self._sums(source, space, Adding(server), states, tally)
+            sums = self._sums(source, space, Adding(server), states, run_summary)
             # Only now: of pods that are read page by page none stays.
             complete(source, subjects_of(source.store, space), needs, scope=space, listed=True)
             result = overview(source.store, space, ask, sums, states)
             whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
                 whole = self.brief(render.brief(result, now, same_source(options)))
-            yield Answered(None, result, whole)
+            yield ObjectAnswer(None, result, whole)
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
-            tally.answered(result.unseen, complete=result.complete, negative=negative)
+            run_summary.answered(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
-                tally.shows(result.unseen)
-        tally.saw((), complete=not source.skipped)
+                run_summary.shows(result.unseen)
+        run_summary.saw((), complete=not source.skipped)
 
     def _sums(
-        self, source: ObjectSource, space: str, adding: Adding, states: PodStates, tally: Tally
+        self, source: ObjectSource, space: str, adding: Adding, states: PodStates, run_summary: RunSummary
     ) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which is told."""
 
@@ -82,7 +84,7 @@ class OverviewPage(Page):
             adding.add(pod)
             states.add(pod)
 
-        if not each_pod(source, space, add, tally):
+        if not each_pod(source, space, add, run_summary):
             return None
         return [namespace_sums for namespace_sums in adding.sums() if not namespace_sums.total]
 

@@ -23,7 +23,7 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, named
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
@@ -67,48 +67,48 @@ class QosPage(Page):
         self._refused = self._differing = 0
         self._reaches = LikeReaches()
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
         options = self.options
-        brief = QosAnswers(turn.store, turn.ask)
-        whole = not turn.many or options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
+        brief = QosAnswers(batch.store, batch.ask)
+        whole = not batch.many or options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
 
         def answer(subject: Subject) -> Quality:
-            quality = self._quality(turn, subject) if whole else brief.quality(subject)
+            quality = self._quality(batch, subject) if whole else brief.quality(subject)
             if quality is None:
                 text = f"{subject.ref}: no class, since {unclassed(subject)}"
                 raise UsageError(text, hint=f"kubectl kres explain {_asked(options, subject)}")
             return quality
 
-        for subject, pod_quality in tally.each(turn.found.subjects, answer):
+        for subject, pod_quality in run_summary.each(batch.found.subjects, answer):
             if not whole and options.output != "name":
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
                 self._refused += bool(pod_quality.refused)
                 self._differing += pod_quality.differs
-            drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=turn.many, whole=whole)
+            drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, whole=whole)
             if options.output == "brief":
                 more, explained = (explaining(options, subject.ref, subject.file, command=name) for name in _ASKED)
                 drawn = self.brief(render.brief(pod_quality, more, explained))
-            yield Answered(subject, pod_quality, drawn)
-            tally.meets("admitted", not pod_quality.refused, complete=pod_quality.complete)
+            yield ObjectAnswer(subject, pod_quality, drawn)
+            run_summary.meets("admitted", not pod_quality.refused, complete=pod_quality.complete)
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
-            tally.answered(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
+            run_summary.answered(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
             if whole and options.output in {"text", "wide"}:
-                tally.shows(pod_quality.unseen)
+                run_summary.shows(pod_quality.unseen)
 
-    def _quality(self, turn: AnswerTurn, subject: Subject) -> Quality | None:
+    def _quality(self, batch: AnswerBatch, subject: Subject) -> Quality | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
         driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
-        return quality(turn.store, subject, turn.ask, version=version, driver=driver, alike=self._reaches)
+        return quality(batch.store, subject, batch.ask, version=version, driver=driver, alike=self._reaches)
 
     def _lines(self, quality: Quality, *, many: bool, whole: bool) -> list[str]:
         if whole:
             return [*render.lines(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]
 
-    def closing(self, tally: Tally) -> Iterator[str]:
+    def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts."""
-        del tally
+        del run_summary
         if self._classes:
             yield render.counts(self._classes, self._refused, self._differing)
 

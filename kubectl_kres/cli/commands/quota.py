@@ -23,7 +23,7 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
@@ -78,40 +78,40 @@ class QuotaPage(Page):
         self._plain = options.ascii or not speaks_unicode()
         self._shown = 0
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The quotas of a turn."""
-        if turn.found.shared is not None:
-            yield from self._beside(turn, tally)
+        if batch.found.shared is not None:
+            yield from self._beside(batch, run_summary)
             return
         spaces: dict[str, list[Subject]] = {}
-        for subject in turn.found.subjects:
+        for subject in batch.found.subjects:
             spaces.setdefault(subject.ref.namespace, []).append(subject)
         for subjects in spaces.values():
-            result = [quota for subject in subjects if (quota := turn.store.get(*_key(subject))) is not None]
+            result = [quota for subject in subjects if (quota := batch.store.get(*_key(subject))) is not None]
             recounted, by = self.options.recount, self.options.by
             try:
-                reports = quota_reports(turn.store, result, turn.ask, recounted=recounted, by=by)
+                reports = quota_reports(batch.store, result, batch.ask, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, result, reports, strict=True):
                     yield self._answered(subject, quota, report)
                     bad = any(use.over or use.drift is not None for use in report.uses)
-                    _count(self.options, tally, report, negative=bad)
+                    _count(self.options, run_summary, report, negative=bad)
             except KresError as error:
-                tally.missed(error)
+                run_summary.missed(error)
 
-    def _beside(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def _beside(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
         if self.options.output == "describe":
             return
-        reports = shared_reports(turn.store, turn.found.shared or "")
-        for subject, report in zip(turn.found.subjects, reports, strict=True):
+        reports = shared_reports(batch.store, batch.found.shared or "")
+        for subject, report in zip(batch.found.subjects, reports, strict=True):
             yield self._answered(subject, None, report)
-            _count(self.options, tally, report, negative=any(use.over for use in report.uses))
+            _count(self.options, run_summary, report, negative=any(use.over for use in report.uses))
 
-    def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> Answered:
+    def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
         if self.options.output == "brief":
-            return Answered(subject, report, self.brief(render.brief(report, same_source(self.options))))
+            return ObjectAnswer(subject, report, self.brief(render.brief(report, same_source(self.options))))
         self._shown += 1
-        return Answered(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
+        return ObjectAnswer(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
 
     def _lines(self, quota: ResourceQuota | None, report: QuotaReport, *, first: bool) -> Iterator[str]:
         yield from [""] * (not first)
@@ -135,22 +135,24 @@ class FitPage(Page):
 
             self._applied = FilesApplied(options, after_change=False)
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """Quotas of files count what is there."""
         if self._applied is not None:
             self._applied.read(source, given)
-        yield from super().run(frame, source, given, tally)
+        yield from super().run(frame, source, given, run_summary)
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one object that was asked about."""
-        store = turn.store if self._applied is None else self._applied.store(turn.store, turn.ask.server, ())
-        for subject, item in tally.each(turn.found.subjects, lambda subject: fit(store, subject, turn.ask)):
+        store = batch.store if self._applied is None else self._applied.store(batch.store, batch.ask.server, ())
+        for subject, item in run_summary.each(batch.found.subjects, lambda subject: fit(store, subject, batch.ask)):
             whole: Callable[[], Iterable[str]] = partial(render_fit.lines, item, color=self.color, width=self.width)
             if self.options.output == "brief":
                 whole = self.brief(render_fit.brief(item, _explain(self.options, subject)))
-            yield Answered(subject, item, whole)
-            tally.meets("fits", item.enough)
-            _count(self.options, tally, item, negative=not item.works)
+            yield ObjectAnswer(subject, item, whole)
+            run_summary.meets("fits", item.enough)
+            _count(self.options, run_summary, item, negative=not item.works)
 
 
 class DeniedPage(Page):
@@ -162,11 +164,13 @@ class DeniedPage(Page):
         super().__init__(options)
         self._refused = 0
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The refused workloads of a turn."""
-        for subject, item in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
+        for subject, item in run_summary.each(
+            batch.found.subjects, lambda subject: denied(batch.store, subject, batch.ask)
+        ):
             if item is None:
-                tally.answered((), complete=True, negative=False)
+                run_summary.answered((), complete=True, negative=False)
                 continue
             self._refused += 1
             whole: Callable[[], Iterable[str]] = partial(
@@ -174,17 +178,17 @@ class DeniedPage(Page):
             )
             if self.options.output == "brief":
                 whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))
-            yield Answered(subject, item, whole)
-            _count(self.options, tally, item, negative=True)
+            yield ObjectAnswer(subject, item, whole)
+            _count(self.options, run_summary, item, negative=True)
 
-    def closing(self, tally: Tally) -> Iterator[str]:
+    def closing(self, run_summary: RunSummary) -> Iterator[str]:
         """How many are refused."""
-        if tally.count and self.options.output not in {"name", "brief"}:
-            yield render_fit.denied_count(self._refused, tally.count)
+        if run_summary.count and self.options.output not in {"name", "brief"}:
+            yield render_fit.denied_count(self._refused, run_summary.count)
 
 
-def _count(options: Options, tally: Tally, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:
-    tally.answered(value.unseen, complete=value.complete, negative=negative and options.exit_code)
+def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:
+    run_summary.answered(value.unseen, complete=value.complete, negative=negative and options.exit_code)
 
 
 def _explain(options: Options, subject: Subject) -> str:

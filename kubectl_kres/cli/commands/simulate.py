@@ -29,9 +29,9 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, put, width
-from kubectl_kres.cli.run.run_loop import Tally, uncollected
+from kubectl_kres.cli.run.run_loop import RunSummary, gc_disabled
 from kubectl_kres.cli.simulation.steps import given_steps, placed, with_kinds
-from kubectl_kres.cli.source.object_source import ObjectSource, moment, opened
+from kubectl_kres.cli.source.object_source import ObjectSource, current_time, opened
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
@@ -50,12 +50,12 @@ from kubectl_kres.reports.changes.followed import (
 )
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
-from kubectl_kres.reports.common.explanation import Ask, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Course, Placed, at_rest
 from kubectl_kres.simulate.live import OF_CLUSTER, lean
 from kubectl_kres.simulate.plugins import parameters_of
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 _RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"
@@ -72,10 +72,10 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
         return run_upgrade(options)
     with Items(options.output) as items:
-        tally = Tally(options, say)
+        run_summary = RunSummary(options, say)
         if options.before or options.after:
-            return _between(options, items, tally)
-        return _change(options, items, tally)
+            return _between(options, items, run_summary)
+        return _change(options, items, run_summary)
 
 
 def _is_upgrade(options: Options) -> bool:
@@ -90,7 +90,7 @@ def _ordered_flags(fields: Sequence[str] = _STEPS) -> list[tuple[str, str]]:
     return [(item.field, str(item.value)) for item in given if item.field in fields]
 
 
-def _change(options: Options, items: Items, tally: Tally) -> int:
+def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
     flags = _ordered_flags()
     if not flags and not (options.rollouts and _ordered_flags(("rollouts",))):
         raise UsageError(
@@ -101,13 +101,15 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         raise UsageError("--offline needs the files to read, given with -f")
     server_of = described(options)
     stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
-    with uncollected(), _source(options) as source:
+    with gc_disabled(), _source(options) as source:
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
-        ask = Ask(server, assumptions, store.origin.time or moment(), yaml_text.value, not options.no_seen)
+        ask = EvaluationOptions(
+            server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
+        )
         wanted = with_kinds(wanted, source)
-        told = (*remarks(wanted), *enforced_beside(store, spaces))
+        texts = (*remarks(wanted), *enforced_beside(store, spaces))
         wanted, left = followed(wanted, store, default, source.serves)
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or not flags or _is_wide(wanted, store) else _own(steps, default)
@@ -117,8 +119,8 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         if _concerns_runs(wanted):
             runs_in = spaces if options.all_namespaces or _configures(wanted) else _own(steps, default)
             change_report = _with_runs(source, change_report, steps, runs_in, ask)
-        change_report = _noted(change_report, store, spaces, (*assumptions, *told), left)
-        return _shown(options, items, tally, source, change_report, store.origin)
+        change_report = _noted(change_report, store, spaces, (*assumptions, *texts), left)
+        return _shown(options, items, run_summary, source, change_report, store.origin)
 
 
 @contextmanager
@@ -148,14 +150,20 @@ def _configures(wanted: Sequence[GivenStep]) -> bool:
 
 
 def _with_runs(
-    source: ObjectSource, change_report: ChangeReport, steps: Sequence[Placed], spaces: Sequence[str], ask: Ask
+    source: ObjectSource,
+    change_report: ChangeReport,
+    steps: Sequence[Placed],
+    spaces: Sequence[str],
+    ask: EvaluationOptions,
 ) -> ChangeReport:
     for _ in range(3):  # a run names its Task, and this its StepActions
         source.fill(run_needs(source.store, spaces))
-    lacking = [space for space in spaces if source.store.covered(Need("TaskRun", space)).state in {"denied", "failed"}]
+    lacking = [
+        space for space in spaces if source.store.covered(ReadRequest("TaskRun", space)).state in {"denied", "failed"}
+    ]
     change_report = with_runs(change_report, source.store, steps, spaces, ask)
-    told = [f"TaskRuns of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
-    return structs.replace(change_report, notes=(*change_report.notes, *told * bool(lacking)))
+    texts = [f"TaskRuns of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
+    return structs.replace(change_report, notes=(*change_report.notes, *texts * bool(lacking)))
 
 
 def _is_wide(wanted: Sequence[GivenStep], store: Store) -> bool:
@@ -190,7 +198,7 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[GivenStep]) -
         needs += pool_needs()
         needs += namespace_needs([""]) if not wide and _moves_quotas(wanted) else ()
     if _concerns_runs(wanted):
-        needs += [Need(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
+        needs += [ReadRequest(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
     source.fill(needs)
     spaces, default = asked, asked[0] if asked else "default"
     if wide:
@@ -235,14 +243,14 @@ def _noted(
     unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
     autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
-    told = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
+    texts = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
     unseen = (*unseen, *left)
     return structs.replace(
-        change_report, notes=(*change_report.notes, *told, *assumptions), unseen=unseen, complete=not unseen
+        change_report, notes=(*change_report.notes, *texts, *assumptions), unseen=unseen, complete=not unseen
     )
 
 
-def _between(options: Options, items: Items, tally: Tally) -> int:
+def _between(options: Options, items: Items, run_summary: RunSummary) -> int:
     """Two moments: what changed, and which workloads lost by it."""
     if not options.before:
         raise UsageError("--to goes with --from FILE")
@@ -253,7 +261,7 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
     server_of = described(options)
     old = options._replace(snapshot=options.before, demo=False)
     new = options._replace(snapshot=options.after) if options.after else options
-    with uncollected(), opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
+    with gc_disabled(), opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
         del given
         sides = []
         for source in (before, after):
@@ -267,17 +275,22 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
         sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
         change_report = compared(sides[0], sides[1], _rollouts(options, sides))
         noted = _noted(change_report, after.store, after.namespaces or ("",), assumptions)
-        return _shown(options, items, tally, after, noted, after.store.origin)
+        return _shown(options, items, run_summary, after, noted, after.store.origin)
 
 
 def _shown(
-    options: Options, items: Items, tally: Tally, source: ObjectSource, change_report: ChangeReport, origin: Origin
+    options: Options,
+    items: Items,
+    run_summary: RunSummary,
+    source: ObjectSource,
+    change_report: ChangeReport,
+    origin: Origin,
 ) -> int:
     negative = change_report.refused or (options.exit_code and change_report.outcome == "worse")
-    tally.answered(change_report.unseen, complete=change_report.complete, negative=negative)
+    run_summary.answered(change_report.unseen, complete=change_report.complete, negative=negative)
     if options.output in DOCUMENTS:
         items.add(change_report)
-        items.write("Change", origin, complete=tally.complete, kube_version=options.kube_version)
+        items.write("Change", origin, complete=run_summary.complete, kube_version=options.kube_version)
     elif options.output == "diff":
         put(render.difference(change_report))
         for step in change_report.steps:
@@ -287,8 +300,8 @@ def _shown(
         put(brief.lines(render.brief(change_report, partial(_more, options)), color=colored(options.color)))
     else:
         shown = render.lines(change_report, color=colored(options.color), width=width(wide=options.output == "wide"))
-        put(tally.watched(shown))
-    return tally.code(source)
+        put(run_summary.watched(shown))
+    return run_summary.code(source)
 
 
 def _more(options: Options, ref: ObjectRef) -> str:

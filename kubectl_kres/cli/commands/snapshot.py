@@ -13,8 +13,8 @@ from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Op
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import may_i, say
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
-from kubectl_kres.cli.run.run_loop import uncollected
-from kubectl_kres.cli.source.object_source import moment
+from kubectl_kres.cli.run.run_loop import gc_disabled
+from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
@@ -36,7 +36,7 @@ from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.redact import with_text
 from kubectl_kres.snapshot.scheduling import BESIDE, asks_more, find_views, needs_beside
 from kubectl_kres.snapshot.write import write_stream
-from kubectl_kres.store.store import READ, Coverage, Need, Origin, Store, fallen_short
+from kubectl_kres.store.store import READ, Coverage, Origin, ReadRequest, Store, fallen_short
 from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _TOLD_ALREADY = frozenset({scheduling.NODES, scheduling.POD, scheduling.BOUND_PO
 _FIELDS = {"Event": "type=Warning"}
 
 #: Lists a kind page by page, each with the name of its kind, and names what could not be decoded in the list given.
-_Read = Callable[[Kind, Need, list[str]], Iterator[tuple[str, list[Any]]]]
+_Read = Callable[[Kind, ReadRequest, list[str]], Iterator[tuple[str, list[Any]]]]
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -81,7 +81,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     if not options.out:
         raise UsageError("--out FILE is needed: where to write the snapshot")
 
-    def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[tuple[str, list[Any]]]:
+    def pages(kind: Kind, need: ReadRequest, skipped: list[str]) -> Iterator[tuple[str, list[Any]]]:
         if kind.struct is Parameter:
             yield need.kind, _parameters(connection, kind, need)
             return
@@ -100,9 +100,9 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     target, connection = connected(options)
     connection.waiting = WaitingNotice()
     spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
-    now = moment()
-    coverage: dict[Need, Coverage] = {}
-    with uncollected(), connection:
+    now = current_time()
+    coverage: dict[ReadRequest, Coverage] = {}
+    with gc_disabled(), connection:
         header = Header(origin=target.server, time=now, server=fill_store.version(connection), context=target.context)
         installed = _installed(connection, coverage)
         small = Store(Origin("cluster", version=header.server))
@@ -117,7 +117,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     return Exit.PARTIAL if gaps and not options.allow_partial else 0
 
 
-def _parameters(connection: Connection, kind: Kind, need: Need) -> list[Any]:
+def _parameters(connection: Connection, kind: Kind, need: ReadRequest) -> list[Any]:
     """What a policy takes its parameters from. Raises NotFound where no such kind is served."""
     from kubectl_kres.cluster.read.fill_store import read
 
@@ -138,7 +138,7 @@ def _absent(connection: Connection, kind: Kind, error: ClusterError) -> bool:
     return kind.struct is Parameter or fill_store.absent(connection, kind, error)
 
 
-def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:
+def _installed(connection: Connection, coverage: dict[ReadRequest, Coverage]) -> tuple[str, ...]:
     """The kinds of ``INSTALLED`` that the server has. Of the others it is known that there are none."""
     from kubectl_kres.cluster.read.discovery import served
 
@@ -148,32 +148,34 @@ def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except ClusterError as error:
-        coverage.update({Need(kind.kind): _gap(error, named=False) for kind in wanted})
+        coverage.update({ReadRequest(kind.kind): _gap(error, named=False) for kind in wanted})
         return ()
     absent = [kind for kind in wanted if kind.kind not in kinds]
-    coverage.update({Need(kind.kind): Coverage("absent", f"the server has no {kind.qualified}") for kind in absent})
+    coverage.update(
+        {ReadRequest(kind.kind): Coverage("absent", f"the server has no {kind.qualified}") for kind in absent}
+    )
     return kinds
 
 
-def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[Need]:
+def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[ReadRequest]:
     """One need after the other. ``store``: where a system's configuration was found, which tells where else to look."""
     last = KINDS.index(_LAST[0])
     for kind in (*KINDS[:last], *installed, *KINDS[last:]):
         if kind == _LAST[0]:
             yield from _configuration(store, installed)
         if BY_KIND[kind].namespaced:
-            yield from (Need(kind, space, field_selector=_FIELDS.get(kind, "")) for space in spaces)
+            yield from (ReadRequest(kind, space, field_selector=_FIELDS.get(kind, "")) for space in spaces)
         elif kind == "Namespace" and spaces != ("",):
-            yield from (Need(kind, name=space) for space in spaces)
+            yield from (ReadRequest(kind, name=space) for space in spaces)
         else:
-            yield Need(kind)
+            yield ReadRequest(kind)
     yield from _of_waiting(store, spaces)
 
 
-def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[Need]:
+def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[ReadRequest]:
     """What the scheduler looks at for pods that wait, besides nodes and pods; asked again once some of it is read."""
     done = {scheduling.NODES, scheduling.POD, scheduling.BOUND_PODS, "Namespace"}
-    asked: set[Need] = set()
+    asked: set[ReadRequest] = set()
     while True:
         pods = tuple(store.all(scheduling.POD))
         needs = (need for pod in pods for need in spec_needs(store, pod) if need.kind not in done)
@@ -186,9 +188,9 @@ def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[Need]:
         yield from wanted
 
 
-def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[Need]:
+def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[ReadRequest]:
     """How the systems that are installed are configured; asked again once it is known what is not there."""
-    asked: set[Need] = set()
+    asked: set[ReadRequest] = set()
     groups = {BY_KIND[kind].group for kind in installed}
     own = [system for system in systems() if not system.group or system.group in groups]
     while new := [need for system in own for need in system.configuration_needs(store) if need not in asked]:
@@ -198,9 +200,9 @@ def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[Need]:
 
 def _pages(
     read: _Read,
-    needs: Callable[[Store], Iterator[Need]],
+    needs: Callable[[Store], Iterator[ReadRequest]],
     absent: Callable[[Kind, ClusterError], bool],
-    coverage: dict[Need, Coverage],
+    coverage: dict[ReadRequest, Coverage],
     options: Options,
     small: Store,
 ) -> Iterator[tuple[str, list[Any]]]:
@@ -243,7 +245,7 @@ def _pages(
         progress.clear()
 
 
-def _nothing(coverage: Mapping[Need, Coverage], access: str) -> ClusterError:
+def _nothing(coverage: Mapping[ReadRequest, Coverage], access: str) -> ClusterError:
     """The first of the reasons why there is nothing to write."""
     first = next(
         (coverage for coverage in coverage.values() if not coverage.known),
@@ -288,7 +290,7 @@ def _gap(error: ClusterError, *, named: bool) -> Coverage:
     return fallen_short("failed", error)
 
 
-def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
+def _tell(coverage: Mapping[ReadRequest, Coverage], access: str) -> bool:
     """Says what could not be read; True if answers need some of it."""
     gaps = {
         need: coverage

@@ -17,8 +17,8 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, each_pod
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import UsageError, on_one_line
@@ -42,22 +42,24 @@ class TimelinePage(Page):
 
     kind = "Timeline"
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """Pods are read page by page; only what they say of themselves is kept."""
         del frame, given
-        tally.listed = False
-        now = source.store.origin.time or moment()
+        run_summary.listed = False
+        now = source.store.origin.time or current_time()
         after = _before(now, _length(self.options.since)) if self.options.since else ""
         for space in source.namespaces or ("",):
             source.fill(timeline_needs(space))
             news = PodNews()
-            readable = each_pod(source, space, news.add, tally)
+            readable = each_pod(source, space, news.add, run_summary)
             result = timeline(source.store, space, news if readable else None, after)
-            yield Answered(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
-            tally.answered(result.unseen, complete=result.complete, negative=False)
+            yield ObjectAnswer(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
+            run_summary.answered(result.unseen, complete=result.complete, negative=False)
             if self.options.output in {"text", "wide"}:
-                tally.shows(result.unseen)
-        tally.saw((), complete=not source.skipped)
+                run_summary.shows(result.unseen)
+        run_summary.saw((), complete=not source.skipped)
 
 
 def _length(text: str) -> float:

@@ -113,9 +113,9 @@ def _session(options: Options) -> Session:
 
         return newest(options)
     if options.demo or options.snapshot:
-        from kubectl_kres.cli.terminal import held
+        from kubectl_kres.cli.terminal import open_snapshot_session
 
-        return held(options)
+        return open_snapshot_session(options)
     from kubectl_kres.cli.terminal import live  # a quarter of a second
 
     return live(options)

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 #: A list of nothing but metadata, from servers that can make one.
 _ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
@@ -52,7 +52,7 @@ def names(options: Options, type_: str, seconds: float) -> list[str]:
     if options.offline or seconds <= 0:
         return []
     if options.demo or options.snapshot:
-        return list(_held(options, type_))
+        return list(_names_in_source(options, type_))
     from kubectl_kres.cli.source.live import connected  # a quarter of a second
     from kubectl_kres.cluster.read.discovery import find_kind
 
@@ -63,13 +63,13 @@ def names(options: Options, type_: str, seconds: float) -> list[str]:
     return [name for space in spaces for name in _listed(connection, kind, space, until)]
 
 
-def _held(options: Options, type_: str) -> Iterator[str]:
+def _names_in_source(options: Options, type_: str) -> Iterator[str]:
     from kubectl_kres.cli.source.offline import open_held
 
     source, _ = open_held(options)
     kind = source.kind(type_)
     for space in (source.namespaces or ("",)) if kind.namespaced else ("",):
-        for page in source.pages(Need(kind.kind, space)):
+        for page in source.pages(ReadRequest(kind.kind, space)):
             yield from (item.metadata.name for item in page)
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.data import Item
-from kubectl_kres.reports.common.system import Likeness
+from kubectl_kres.reports.common.system import CacheKey
 from kubectl_kres.store.store import Origin
 
 #: What a format that takes a text begins with, as the help shows it.
@@ -134,14 +134,14 @@ class Alike(Generic[Report]):
     def __init__(self) -> None:
         self._patterns: dict[bytes, _Pattern[Report] | None] = {}
 
-    def known(self, like: Likeness) -> tuple[Report, Item] | None:
+    def known(self, like: CacheKey) -> tuple[Report, Item] | None:
         """The first report of those that are alike, and the item of this one; None: it has to be made."""
         pattern = self._patterns.get(like.key)
         if pattern is None or not pattern.proven or not _fits(like.texts):
             return None
         return pattern.report, _written(pattern, like.texts)
 
-    def learn(self, like: Likeness, report: Report, item: Item) -> None:
+    def learn(self, like: CacheKey, report: Report, item: Item) -> None:
         """An answer that was made."""
         if len(self._patterns) >= _KEPT:
             self._patterns.clear()

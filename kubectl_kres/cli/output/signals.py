@@ -26,7 +26,7 @@ AGAIN = 5.0
 
 
 @contextmanager
-def heeded() -> Iterator[None]:
+def handle_signals() -> Iterator[None]:
     """Within, the signals raise Ended once. Who started us ignoring one, as nohup does, is obeyed."""
     before = {}
     for number in ENDING:

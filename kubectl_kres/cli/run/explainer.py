@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.system import systems
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.system import answers_about
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Explainer:
@@ -23,7 +23,7 @@ class Explainer:
         self.page = page
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """The reads that the explanation of an object depends on."""
         raise NotImplementedError
 
@@ -39,7 +39,9 @@ class Explainer:
         del options, words
         return None
 
-    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    def reports(
+        self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         """The explanation of one object; with it the verdict of one that is shown by a line and counted by it.
 
         One without an explanation is missed. Raises UsageError for flags that ask about a pod.

@@ -22,12 +22,12 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import ServerOf, described
 from kubectl_kres.cli.output.exit_codes import lines, may_i, say, worst
 from kubectl_kres.cli.output.printer import DOCUMENTS, colored, named, put, same_terminal, width
-from kubectl_kres.cli.select.workloads import Found, chosen
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment, opened
+from kubectl_kres.cli.select.workloads import Selection, chosen
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time, opened
 from kubectl_kres.errors import ClusterError, Exit, Forbidden, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen
+from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.cli.output.documents import Items
@@ -39,7 +39,7 @@ T = TypeVar("T")
 _SUPPOSED = "than the rules known here"
 
 
-class Tally:
+class RunSummary:
     """Grows with each object; ``count`` is how many were answered. ``note`` takes each line for stderr."""
 
     def __init__(self, options: Options, note: Callable[[str], None]) -> None:
@@ -63,7 +63,7 @@ class Tally:
         self._supposed = False
 
     @property
-    def barren(self) -> bool:
+    def no_answers(self) -> bool:
         """Whether what was asked about has no answer at all, which is less than an empty list."""
         return self._failed and not self.count
 
@@ -129,15 +129,15 @@ class Tally:
             else:
                 yield subject, result
 
-    def found(self, value: Found) -> None:
+    def found(self, value: Selection) -> None:
         """Some objects whose answers come next, and what of them could not be read."""
         for error in value.missing:
             self.missed(error)
         self.saw(value.unseen, complete=not any(unseen.required for unseen in value.unseen))
         self._note_optional([unseen for unseen in value.unseen if not unseen.required])
         self.listed = self.listed and value.listed
-        if value.told:
-            self.note(value.told)
+        if value.reason:
+            self.note(value.reason)
             self._told = True
 
     def _note_optional(self, missed: Sequence[Unseen]) -> None:
@@ -152,7 +152,7 @@ class Tally:
             self.note(f"error: left out, since it cannot be decoded: {text}")
         shown = self._shown if self._shown and same_terminal() else ()
         for unseen in self._unseen.values():
-            self._note_unseen(unseen, told=unseen.message in shown)
+            self._note_unseen(unseen, texts=unseen.message in shown)
         if self._left_out:
             from kubectl_kres.manifests.read import LISTED
 
@@ -186,12 +186,12 @@ class Tally:
         for line in lines(error, self._access):
             self.note(line)
 
-    def _note_unseen(self, unseen: Unseen, *, told: bool) -> None:
+    def _note_unseen(self, unseen: Unseen, *, texts: bool) -> None:
         """``told``: the server's words stand above, on the same terminal."""
         what = f"{unseen.kind} {unseen.name}" if unseen.name else f"{unseen.kind} objects"
         where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
         if unseen.state == "denied":
-            if not told:
+            if not texts:
                 self.note(f"Error from server (Forbidden): {unseen.message}")
             self.note(f"The answer is given without the {what}{where}. {may_i(unseen.message, self._access)}".rstrip())
         elif unseen.reason:
@@ -236,20 +236,20 @@ def read_yaml(text: str) -> Any:
     return yaml_text.value(text)
 
 
-class AnswerTurn(NamedTuple):
+class AnswerBatch(NamedTuple):
     """Some objects whose answers can be made now. ``many``: they are not the only one that was asked about."""
 
     store: Store
-    found: Found
-    ask: Ask
+    found: Selection
+    ask: EvaluationOptions
     many: bool
 
 
 #: Finds the objects that flags and words name, and reads what their answers need.
-Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[Found]]
+Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[Selection]]
 
 
-class Answered(NamedTuple):
+class ObjectAnswer(NamedTuple):
     """The answer for one object: its report, and what draws the report's lines.
 
     ``subject`` None: the report is about no single object. ``row``: its cells, where it is a row of a table.
@@ -286,49 +286,53 @@ class Page:
         self._briefs += 1
         return lambda: [*gap, *brief.lines(value, color=self.color)]
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The answers for the objects of a turn; an object without an answer is missed."""
         raise NotImplementedError
 
-    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """The lines of these answers, if they are drawn together."""
         del answers
         return ()
 
-    def piece(self, answers: Sequence[Answered]) -> Iterable[str]:
+    def piece(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """The same of the first answers, where ``most_rows`` says that a table need not be whole."""
         return self.table(answers)
 
-    def closing(self, tally: Tally) -> Iterable[str]:
+    def closing(self, run_summary: RunSummary) -> Iterable[str]:
         """Lines after the last answer; a document has none."""
-        del tally
+        del run_summary
         return ()
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """The answers for all objects that the query names."""
-        ask: Ask | None = None
+        ask: EvaluationOptions | None = None
         for item in frame.query.choose(source, given, self.options, frame.query.words, frame.program):
             if ask is None:
                 server, assumptions = frame.server_of(source.version())
-                now = source.store.origin.time or moment()
-                ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
-            tally.found(item)
+                now = source.store.origin.time or current_time()
+                ask = EvaluationOptions(
+                    server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen
+                )
+            run_summary.found(item)
             many = item.listed or len(item.subjects) + len(item.missing) > 1
-            yield from self.reports(AnswerTurn(source.store, item, ask, many), tally)
-        tally.leaves_out(given.left_out)
-        tally.complete = tally.complete and not source.skipped
+            yield from self.reports(AnswerBatch(source.store, item, ask, many), run_summary)
+        run_summary.leaves_out(given.left_out)
+        run_summary.complete = run_summary.complete and not source.skipped
 
 
-def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], tally: Tally) -> bool:
+def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], run_summary: RunSummary) -> bool:
     """Gives ``take`` all pods of a namespace (empty: of all), page by page; False where they may not be read, which is
     told.
     """
     try:
-        for page in source.pages(Need("Pod", space)):
+        for page in source.pages(ReadRequest("Pod", space)):
             for pod in page:
                 take(pod)
     except Forbidden as error:
-        tally.missed(error)
+        run_summary.missed(error)
         return False
     return True
 
@@ -347,7 +351,7 @@ class Query(NamedTuple):
     unread: Collection[str] = ()
 
 
-class Frame(NamedTuple):
+class RunContext(NamedTuple):
     """What holds for all answers to a query."""
 
     query: Query
@@ -355,22 +359,22 @@ class Frame(NamedTuple):
     server_of: ServerOf
 
 
-def framed(options: Options, query: Query) -> Frame:
+def prepare_run(options: Options, query: Query) -> RunContext:
     """Raises UsageError for words and flags that need no cluster to be refused."""
     program = click.get_current_context().command_path
     if query.needed and not (options.filenames or options.offline or options.recursive):
         asked(query.words, program=program)
-    return Frame(query, program, described(options))
+    return RunContext(query, program, described(options))
 
 
 def answer(options: Options, query: Query) -> int:
     """Prints the answers as they are made; returns the exit code."""
-    frame, page = framed(options, query), query.page()
-    tally = Tally(options, say)
-    drawn: list[Answered] = []
+    frame, page = prepare_run(options, query), query.page()
+    run_summary = RunSummary(options, say)
+    drawn: list[ObjectAnswer] = []
     # What answers leave behind holds no cycles worth looking for.
-    with uncollected(), _document(options.output) as document, opened(options, query.unread) as (source, given):
-        for answered in page.run(frame, source, given, tally):
+    with gc_disabled(), _document(options.output) as document, opened(options, query.unread) as (source, given):
+        for answered in page.run(frame, source, given, run_summary):
             if document is not None:
                 document.add(answered.report)
             elif options.output == "name" and answered.subject is not None:
@@ -382,14 +386,14 @@ def answer(options: Options, query: Query) -> int:
                     drawn.clear()
                 drawn.append(answered)
             else:
-                put(tally.watched(answered.lines()))
+                put(run_summary.watched(answered.lines()))
         if document is None:
-            put(tally.watched(page.table(drawn)))
-            put(page.closing(tally))
-        elif not tally.barren:
+            put(run_summary.watched(page.table(drawn)))
+            put(page.closing(run_summary))
+        elif not run_summary.no_answers:
             origin = source.store.origin
-            document.write(page.kind, origin, complete=tally.complete, kube_version=options.kube_version)
-        return tally.code(source)
+            document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
+        return run_summary.code(source)
 
 
 def _document(output: str) -> AbstractContextManager[Items | None]:
@@ -411,7 +415,7 @@ def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_disabled() -> Iterator[None]:
     """Without garbage collection, which takes half of the time where a whole cluster is held, and finds nothing."""
     was = gc.isenabled()
     gc.disable()

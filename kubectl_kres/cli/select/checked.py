@@ -18,23 +18,23 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
+from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
 from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, lacking, makers, unmade
 from kubectl_kres.reports.check.refused.pods import ROLLED
-from kubectl_kres.reports.check.scene import Scene, Tries
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unseen
 from kubectl_kres.reports.common.replicas import controller, same_template
 from kubectl_kres.reports.pod.needs import SCALED, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.usage_tree import counting_needs
-from kubectl_kres.store.store import READ, Coverage, Need, Store
+from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 
 
-def scenes(source: ObjectSource, given: Input, options: Options, ask: Ask) -> Iterator[Scene]:
+def scenes(source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions) -> Iterator[CheckContext]:
     """Each holds until the next one is asked for. Raises ClusterError where nothing can be read at all."""
-    tries = Tries()
+    tries = RemedyBudget()
     if options.filenames:
         yield from _of_files(source, given, options, ask, tries)
         return
@@ -44,10 +44,12 @@ def scenes(source: ObjectSource, given: Input, options: Options, ask: Ask) -> It
     for _ in range(2):
         # Only the pools tell in which namespaces claims are read where all of them may not be.
         source.fill(cluster_needs(source.store))
-    yield Scene(source.store, ask, spaces=spaces)
+    yield CheckContext(source.store, ask, spaces=spaces)
 
 
-def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tries: Tries) -> Iterator[Scene]:
+def _of_files(
+    source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions, tries: RemedyBudget
+) -> Iterator[CheckContext]:
     """Only what the files hold is asked about, in a cluster that has them."""
     subjects = asked_for(source, given, in_files(given, options.selector))
     policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
@@ -64,10 +66,10 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
     spaces = dict.fromkeys(ref.namespace for ref in (*asked_about, *policies))
     wanted = {
         space: (
-            Need("LimitRange", space),
-            Need("ResourceQuota", space),
-            Need("PriorityClass", required=False),
-            Need("HorizontalPodAutoscaler", space, required=False),
+            ReadRequest("LimitRange", space),
+            ReadRequest("ResourceQuota", space),
+            ReadRequest("PriorityClass", required=False),
+            ReadRequest("HorizontalPodAutoscaler", space, required=False),
         )
         for space in spaces
     }
@@ -78,21 +80,23 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
         here = [subject for subject in subjects if subject.ref.namespace == space]
         lacks = lacking(source.store, wanted[space])
         beside = [subject for subject in counted if subject.ref.namespace == space]
-        yield Scene(store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side, counted=beside)
+        yield CheckContext(
+            store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side, counted=beside
+        )
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
-        yield Scene(predicted(source.store).store, ask, of_files=True)
+        yield CheckContext(predicted(source.store).store, ask, of_files=True)
 
 
-def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[Need]:
+def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
     """What the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
     for subject in subjects:
         ref = subject.ref
         if subject.raw is None or ref.kind not in ROLLED or not any(store.all("ResourceQuota", ref.namespace)):
             continue
-        yield Need(ref.kind, ref.namespace, required=False)
+        yield ReadRequest(ref.kind, ref.namespace, required=False)
         if ref.kind == "Deployment":
-            yield Need("ReplicaSet", ref.namespace, required=False)
+            yield ReadRequest("ReplicaSet", ref.namespace, required=False)
 
 
 def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
@@ -105,7 +109,9 @@ def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
     return [Subject(ref, BY_KIND[ref.kind]) for ref in result if ref not in known]
 
 
-def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> tuple[Store, Together | None]:
+def _applied(
+    source: ObjectSource, files: Files, options: Options, ask: EvaluationOptions
+) -> tuple[Store, Together | None]:
     """The store with quotas that count what is there, and how far several workloads of the files get."""
     if not files.counting:
         return source.store, None
@@ -114,7 +120,9 @@ def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> 
     return with_policies(source.store, files, ask.server), result
 
 
-def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Iterator[Scene]:
+def _of_cluster(
+    source: ObjectSource, ask: EvaluationOptions, scope: str, tries: RemedyBudget
+) -> Iterator[CheckContext]:
     """``scope``: a namespace; empty: all, whose pods come in the order of their namespaces."""
     wanted = check_needs(scope)
     source.fill(need for need in wanted if need.kind != "ReplicaSet")
@@ -130,26 +138,28 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
     complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)
     quotas = tuple(source.store.all("ResourceQuota", scope or None))
     source.fill(need for need in counting_needs(quotas, Server(), scope) if need.kind != _POD.kind)
-    policed = {item.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for item in source.store.all(kind)}
-    waiting = sorted({scope} if scope else {*by_space, *policed})
+    with_policies = {
+        item.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for item in source.store.all(kind)
+    }
+    waiting = sorted({scope} if scope else {*by_space, *with_policies})
     try:
-        for space, pods in _by_namespace(source.pages(Need(_POD.kind, scope))):
+        for space, pods in _by_namespace(source.pages(ReadRequest(_POD.kind, scope))):
             while waiting and waiting[0] < space:
-                yield _scene(source, ask, waiting.pop(0), (), by_space, lacks, tries)
+                yield _make_context(source, ask, waiting.pop(0), (), by_space, lacks, tries)
             if space in waiting:
                 waiting.remove(space)
-            yield _scene(source, ask, space, pods, by_space, lacks, tries)
+            yield _make_context(source, ask, space, pods, by_space, lacks, tries)
     except Forbidden as error:
-        need = Need(_POD.kind, scope)
+        need = ReadRequest(_POD.kind, scope)
         lacks.append(unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
         for space in waiting:
-            yield _scene(source, ask, space, None, by_space, lacks, tries)
+            yield _make_context(source, ask, space, None, by_space, lacks, tries)
         return
     for space in waiting:
-        yield _scene(source, ask, space, (), by_space, lacks, tries)
+        yield _make_context(source, ask, space, (), by_space, lacks, tries)
 
 
-def _needs_without_pods(store: Store, subject: Subject) -> tuple[Need, ...]:
+def _needs_without_pods(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The pods come one namespace after the other."""
     return tuple(need for need in needs(store, subject) if need.kind != _POD.kind)
 
@@ -160,7 +170,7 @@ def _read_replica_sets(source: ObjectSource, scope: str) -> None:
     Each has a copy of a template, and a cluster has more of them than of anything but pods. What cannot be read is left
     to those who say why.
     """
-    store, need = source.store, Need("ReplicaSet", scope)
+    store, need = source.store, ReadRequest("ReplicaSet", scope)
     if not store.wants(need):
         return
     workloads: list[Workload] = []
@@ -193,15 +203,15 @@ def _lean(store: Store, item: Workload) -> Workload:
     )
 
 
-def _scene(
+def _make_context(
     source: ObjectSource,
-    ask: Ask,
+    ask: EvaluationOptions,
     space: str,
     pods: Sequence[Pod] | None,
     by_space: dict[str, list[Subject]],
     lacks: list[Unseen],
-    tries: Tries,
-) -> Scene:
+    tries: RemedyBudget,
+) -> CheckContext:
     """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""
     store = source.store
     store.forget(_POD.kind)
@@ -209,12 +219,12 @@ def _scene(
     if pods is not None:
         for pod in pods:
             store.add(_POD.kind, pod)
-        store.cover(Need(_POD.kind, space), READ)
+        store.cover(ReadRequest(_POD.kind, space), READ)
         alone = [Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in unmade(pods)]
         complete(source, alone, needs, scope=space, listed=True)
         subjects += alone
-    told, lacks[:] = tuple(lacks), ()
-    return Scene(store, ask, space, subjects, told, tries=tries)
+    texts, lacks[:] = tuple(lacks), ()
+    return CheckContext(store, ask, space, subjects, texts, tries=tries)
 
 
 def _by_namespace(pages: Iterable[list[Pod]]) -> Iterator[tuple[str, list[Pod]]]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.arguments import Test, fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.select.workloads import Found, complete, fault_of, one_named
+from kubectl_kres.cli.select.workloads import Selection, complete, fault_of, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
@@ -18,7 +18,7 @@ from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 _QUOTA = BY_KIND["ResourceQuota"]
 
@@ -26,7 +26,9 @@ _QUOTA = BY_KIND["ResourceQuota"]
 _FEW = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass")
 
 
-def quotas(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+def quotas(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Selection]:
     """Quotas by name, or all of the namespaces that are asked about; with their objects only where they are counted.
 
     Raises UsageError, and ClusterError if all of them is one list that cannot be read.
@@ -48,26 +50,26 @@ def _filed(given: Input) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.metadata.namespace for item in given.policies.all(_QUOTA.kind)))
 
 
-def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> Iterator[Found]:
+def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> Iterator[Selection]:
     resource_quotas: list[ResourceQuota] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(_QUOTA, word, "team") for word in words):
         places = source.places(_QUOTA, name)
-        source.fill(Need(_QUOTA.kind, space, name) for space in places)
+        source.fill(ReadRequest(_QUOTA.kind, space, name) for space in places)
         result = [outcome for space in places if (outcome := source.store.get(_QUOTA.kind, name, space)) is not None]
         resource_quotas += result
         if not result:
             missing.append(fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in places]))
     if missing:
-        yield Found((), tuple(missing))
+        yield Selection((), tuple(missing))
     yield from _counted(source, options, resource_quotas, listed=len(resource_quotas) + len(missing) > 1)
 
 
-def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Found]:
-    need = Need(_QUOTA.kind, space)
+def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Selection]:
+    need = ReadRequest(_QUOTA.kind, space)
     source.fill([need])
     if not source.store.covered(need).known:
-        yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
+        yield Selection((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
     result = tuple(source.store.all(_QUOTA.kind, space or None))
     beside = shared_needs(space, result)
@@ -76,10 +78,10 @@ def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterato
     yield from _shared(source, options, space, beside)
 
 
-def _everywhere(source: ObjectSource, options: Options) -> Iterator[Found]:
+def _everywhere(source: ObjectSource, options: Options) -> Iterator[Selection]:
     """Page by page, then what several namespaces share."""
     none, shows = True, False
-    for page in source.pages(Need(_QUOTA.kind)):
+    for page in source.pages(ReadRequest(_QUOTA.kind)):
         none, shows = none and not page, shows or bool(page and shared_needs("", page))
         yield from _counted(source, options, page, listed=True)
     beside = shared_needs("", ()) if none or shows else ()
@@ -87,18 +89,18 @@ def _everywhere(source: ObjectSource, options: Options) -> Iterator[Found]:
     yield from _shared(source, options, "", beside)
 
 
-def _shared(source: ObjectSource, options: Options, space: str, needs_: Iterable[Need]) -> Iterator[Found]:
+def _shared(source: ObjectSource, options: Options, space: str, needs_: Iterable[ReadRequest]) -> Iterator[Selection]:
     """Capsule's other quotas, as far as they could be read; they have other labels and fields than the chosen ones."""
     if options.selector or options.field_selector:
         return
     refs = (report.subject for report in shared_reports(source.store, space))
     missed = tuple(unseen for unseen in unread(source.store, needs_) if unseen.state != "unread")
-    yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unseen=missed, shared=space)
+    yield Selection(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unseen=missed, shared=space)
 
 
 def _counted(
     source: ObjectSource, options: Options, resource_quotas: Iterable[ResourceQuota], *, listed: bool
-) -> Iterator[Found]:
+) -> Iterator[Selection]:
     """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
     live = source.store.origin.kind == "cluster"
     labels, fields = labels_match(options.selector), fields_match(options.field_selector, _QUOTA.kind)
@@ -109,7 +111,7 @@ def _counted(
     )
     for space, group in groupby(resource_quotas, key=lambda quota: quota.metadata.namespace):
         quotas_ = list(group)
-        wanted: tuple[Need, ...] = ()
+        wanted: tuple[ReadRequest, ...] = ()
         if options.recount or options.by:
             wanted = counting_needs(quotas_, Server(), space if live else "")
             source.fill(wanted)
@@ -125,13 +127,15 @@ def _counted(
             ]
             complete(source, pods, needs, scope=space if live else "", listed=True)
         refs = (ObjectRef(_QUOTA.kind, resource_quota.metadata.name, space) for resource_quota in quotas_)
-        yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
+        yield Selection(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
         for need in wanted if live and not options.watch else ():
             if need.kind != _QUOTA.kind:
                 source.store.forget(need.kind)
 
 
-def fitted(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+def fitted(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Selection]:
     """The one object whose template is to fit, from the files if it stands there."""
     del program
     if words or options.all_namespaces:
@@ -141,7 +145,7 @@ def fitted(source: ObjectSource, given: Input, options: Options, words: Sequence
 
 def workloads(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
-) -> Iterator[Found]:
+) -> Iterator[Selection]:
     """All that keeps a number of pods, by namespace."""
     del given, program
     labels = labels_match(options.selector)
@@ -149,16 +153,16 @@ def workloads(
         raise UsageError("--denied looks at all workloads; it goes with no quota's name")
     for scope in source.namespaces:
         source.fill(denied.denied_needs(scope))
-        yield Found(_refusable(source, labels, scope, scope), listed=True)
+        yield Selection(_refusable(source, labels, scope, scope), listed=True)
     if not source.namespaces:
         needed = denied.denied_needs("")
         source.fill(need for need in needed if need.kind in _FEW)
         for space in source.namespaces_of([need for need in needed if need.kind not in _FEW]):
-            yield Found(_refusable(source, labels, "", space), listed=True)
+            yield Selection(_refusable(source, labels, "", space), listed=True)
     gaps = source.store.gaps()
     wanted = (need for scope in source.namespaces or ("",) for need in denied.denied_needs(scope))
     missed = tuple(unseen(need, gaps[need]) for need in wanted if need.required and need in gaps)
-    yield Found((), listed=True, unseen=missed)
+    yield Selection((), listed=True, unseen=missed)
 
 
 def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tuple[Subject, ...]:

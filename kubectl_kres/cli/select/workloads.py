@@ -21,13 +21,13 @@ from kubectl_kres.reports.common.explanation import Subject, Unseen, raw_templat
 from kubectl_kres.reports.common.system import answers_about, makes_one_pod, require_answers, systems
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
 
 
-class Found(NamedTuple):
+class Selection(NamedTuple):
     """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     listed: bool = False
     unseen: tuple[Unseen, ...] = ()
     shared: str | None = None
-    told: str = ""
+    reason: str = ""
     left_out: tuple[str, ...] = ()
 
 
@@ -69,7 +69,7 @@ _NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
 #: So many reads of the pods of one workload are made side by side before all pods are read.
 _MOST_OWN = 50
 #: What must be read for the answer about one object, as far as that is known by now.
-Wants = Callable[[Store, Subject], tuple[Need, ...]]
+Wants = Callable[[Store, Subject], tuple[ReadRequest, ...]]
 
 
 def chosen(
@@ -83,7 +83,7 @@ def chosen(
     beside: Callable[[Kind], bool] | None = None,
     *,
     changed: bool = False,
-) -> Iterator[Found]:
+) -> Iterator[Selection]:
     """The objects that files or words name: all at once, or page by page where a type is listed.
 
     ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
@@ -102,7 +102,7 @@ def chosen(
         counted = tuple(subject for subject in asked_too if answers_about(subject.kind).counted)
         if counted and not single:
             complete(source, counted, wants)
-            yield Found(counted, listed=several)
+            yield Selection(counted, listed=several)
         return
     result = asked(words, program=program, listing=not single)
     if any(named_objects.names for named_objects in result):
@@ -127,7 +127,7 @@ def _after_change(
     names: Sequence[NamedObjects],
     wants: Wants,
     takes: Callable[[Kind], bool],
-) -> Found:
+) -> Selection:
     """What is named, as the files have it where they hold it."""
     written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, given, in_files(given))}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
@@ -143,11 +143,11 @@ def _after_change(
         for kind, named_objects in pairs
         if (rest := tuple(name for name in named_objects.names if (kind.kind, name) not in written))
     ]
-    there = named(source, left, wants) if left else Found(())
+    there = named(source, left, wants) if left else Selection(())
     return there._replace(subjects=(*own, *there.subjects))
 
 
-def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Found:
+def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Selection:
     """What has this name where a type was expected. Raises the error that says what is expected if nothing has."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
     result = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
@@ -155,7 +155,7 @@ def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) ->
         close = [name for kind in kinds for name in _close(source, kind, word)]
         error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
         raise error
-    return Found(result.subjects)
+    return Selection(result.subjects)
 
 
 def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
@@ -165,7 +165,7 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
     names: list[str] = []
     for space in source.namespaces if kind.namespaced else ("",):
         try:
-            source.fill((Need(kind.kind, space, required=False),))
+            source.fill((ReadRequest(kind.kind, space, required=False),))
         except ClusterError:
             continue
         names += [item.metadata.name for item in source.store.all(kind.kind, space)]
@@ -179,7 +179,7 @@ def _from_files(
     words: Sequence[str],
     wants: Wants,
     takes: Callable[[Kind], bool],
-) -> Found:
+) -> Selection:
     from kubectl_kres.manifests.read import refuse
 
     if any("/" in word for word in words):
@@ -201,17 +201,17 @@ def _from_files(
             if not unknown:
                 raise _nothing(given, options)
             # What an unknown kind makes cannot be told, which is no fault of the input.
-            return Found((), unseen=unknown, left_out=_left_out(given, options.selector), told=_UNKNOWN)
+            return Selection((), unseen=unknown, left_out=_left_out(given, options.selector), reason=_UNKNOWN)
         unknown = ()
     elif not subjects:
         refuse(given.left_out)
     complete(source, subjects, wants)
-    return Found(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
+    return Selection(tuple(subjects), unseen=unknown, left_out=_left_out(given, options.selector))
 
 
 def _with_counted(
     source: ObjectSource, given: Input, options: Options, subjects: Sequence[Subject], wants: Wants
-) -> Found | None:
+) -> Selection | None:
     """The objects that quotas merely count, beside policies those that some quota counts; None: there are none."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
@@ -224,7 +224,7 @@ def _with_counted(
     left = [*_left_out(given, options.selector)]
     for kind in (other.ref.kind for other in others if other.ref.kind in left):
         left.remove(kind)
-    return Found((*subjects, *others), left_out=tuple(left))
+    return Selection((*subjects, *others), left_out=tuple(left))
 
 
 def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
@@ -252,7 +252,7 @@ def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list
         plural = resource_of(manifest.kind, manifest.api_version).partition(".")[0]
         kind = Kind(manifest.kind, (plural, manifest.kind.lower()), group, version, struct=CountedObject)
         subject = Subject(ObjectRef(manifest.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
-        source.fill([Need("ResourceQuota", space)])
+        source.fill([ReadRequest("ResourceQuota", space)])
         if own or is_counted(source.store, subject):
             subjects.append(subject)
     return subjects
@@ -364,7 +364,7 @@ def _of_manifest(manifest: Manifest) -> Subject:
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.place)
 
 
-def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = needs) -> Found:
+def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = needs) -> Selection:
     """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
@@ -379,10 +379,10 @@ def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wan
         subjects += there
         if not there:
             missing.append(fault_of(source, group))
-    return Found(tuple(subjects), tuple(missing))
+    return Selection(tuple(subjects), tuple(missing))
 
 
-def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Found:
+def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Selection:
     """The object that a flag names as TYPE/NAME, or by its name if it is the only one of it, from the files if it
     stands there. Raises UsageError, ClusterError.
     """
@@ -395,14 +395,14 @@ def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: W
     kind = require_answers(source.kind(head))
     subjects = [in_file for in_file in in_files(given) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
-    return Found(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)
+    return Selection(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)
 
 
-def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Found:
+def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected: UsageError) -> Selection:
     """The one object of a name. Raises the error that says what is expected, of none and of several."""
     subjects = tuple(in_file for in_file in in_files(given) if in_file.ref.name == name)
     complete(source, subjects, wants)
-    result = Found(subjects) if subjects else _by_name(source, name, wants, expected)
+    result = Selection(subjects) if subjects else _by_name(source, name, wants, expected)
     if len(result.subjects) > 1:
         expected.hint = f"there are {' and '.join(str(subject.ref) for subject in result.subjects)}"
         raise expected
@@ -414,7 +414,9 @@ def _there(source: ObjectSource, subject: Subject) -> bool:
     ref = subject.ref
     if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
         return True
-    return ref.kind == "Namespace" and source.store.covered(Need(ref.kind, "", ref.name, required=False)).state in {
+    return ref.kind == "Namespace" and source.store.covered(
+        ReadRequest(ref.kind, "", ref.name, required=False)
+    ).state in {
         "denied",
         "unread",
     }
@@ -431,8 +433,8 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
         close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
-        meant = _elsewhere(source, group[0]) or (f"did you mean {' or '.join(close)}?" if close else "")
-        cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else meant
+        suggestion = _elsewhere(source, group[0]) or (f"did you mean {' or '.join(close)}?" if close else "")
+        cluster_error.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else suggestion
     return cluster_error
 
 
@@ -442,7 +444,7 @@ def _elsewhere(source: ObjectSource, subject: Subject) -> str:
     if not kind.namespaced:
         return ""
     try:
-        pages = source.pages(Need(kind.kind, field_selector=f"metadata.name={ref.name}", required=False))
+        pages = source.pages(ReadRequest(kind.kind, field_selector=f"metadata.name={ref.name}", required=False))
         spaces = [item.metadata.namespace for page in pages for item in page if item.metadata.name == ref.name]
     except ClusterError:
         return ""
@@ -455,19 +457,21 @@ def _elsewhere(source: ObjectSource, subject: Subject) -> str:
     )
 
 
-def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
+def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Selection]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
     wants = needs if makes_one_pod(kind) else wants
     spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
     several = len(spaces) > 1
     for space in spaces:
-        policies = (Need("LimitRange", space), Need("ResourceQuota", space))
+        policies = (ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space))
         source.fill(policies)
         unseen = tuple(unread(source.store, policies))
-        need = Need(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
-        for page in readable(_held(source, need) if kind.kind in _BESIDE else source.pages(need), several=several):
+        need = ReadRequest(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
+        for page in readable(
+            _policies_in_store(source, need) if kind.kind in _BESIDE else source.pages(need), several=several
+        ):
             if isinstance(page, Forbidden):
-                yield Found((), (page,))
+                yield Selection((), (page,))
                 continue
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind) for item in page
@@ -475,18 +479,18 @@ def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) ->
             along = kind.kind in _READ_ALONG and not space
             complete(source, subjects, wants, scope=space, listed=True, along=along)
             source.fill(state_needs(source.store, subjects))
-            yield Found(subjects, listed=True, unseen=unseen)
+            yield Selection(subjects, listed=True, unseen=unseen)
 
 
 #: So many namespaces are read one by one; more of them at once.
 _SEVERAL = 20
 
 
-def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[Need, ...]:
+def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest, ...]:
     """What tells how listed workloads fare of which the status does not say that all is well; none if all is."""
     from kubectl_kres.reports.explain.object_state import reads_of_list, reads_of_run
 
-    wanted: dict[Need, None] = {}
+    wanted: dict[ReadRequest, None] = {}
     for subject in subjects:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
         if isinstance(item, Workload):
@@ -494,7 +498,9 @@ def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[Need, ...]:
         elif item is not None and not isinstance(item, Pod):
             wanted |= dict.fromkeys(reads_of_run(store, item))
     if len({need.namespace for need in wanted}) > _SEVERAL:
-        wanted = {Need(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted}
+        wanted = {
+            ReadRequest(need.kind, "", field_selector=need.field_selector, required=False): None for need in wanted
+        }
     return tuple(need for need in wanted if store.wants(need))
 
 
@@ -508,9 +514,9 @@ def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any]
         yield error
 
 
-def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
+def _policies_in_store(source: ObjectSource, need: ReadRequest) -> Iterator[list[Any]]:
     """A list of policies, which are all in the store, since each answer looks at those beside it."""
-    whole = Need(need.kind, need.namespace)
+    whole = ReadRequest(need.kind, need.namespace)
     if not source.store.covered(whole).known:
         raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
     from kubectl_kres.cli.args.arguments import fields_match, labels_match
@@ -538,9 +544,9 @@ def complete(
     since one request for each of many objects would take longer; ``along``: as far as the subjects have come.
     """
     subjects = tuple(subjects)
-    tried: set[Need] = set()
+    tried: set[ReadRequest] = set()
     while True:
-        wanted: dict[Need, None] = {}
+        wanted: dict[ReadRequest, None] = {}
         for subject in _unlike(source.store, subjects) if listed else subjects:
             for need in wants(source.store, subject):
                 decides = need.kind in _ALWAYS or is_parameter(need.kind)
@@ -550,7 +556,7 @@ def complete(
                     continue  # the nodes are told of single objects only
                 if source.store.wants(need):
                     if along and need.kind in _MADE_FROM:
-                        wanted[Need(need.kind, need.namespace, required=False)] = None
+                        wanted[ReadRequest(need.kind, need.namespace, required=False)] = None
                     else:
                         # Few workloads lack pods: theirs alone are read, and not all that there are.
                         own = need.kind == "Pod" and need.label_selector and len(wanted) < _MOST_OWN
@@ -584,7 +590,7 @@ def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
         yield subject
 
 
-def _widened(need: Need, scope: str) -> Need:
+def _widened(need: ReadRequest, scope: str) -> ReadRequest:
     """All of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
     kind = BY_KIND.get(need.kind)
     if kind is None or not kind.listed or (scope and need.kind == "Namespace"):
@@ -592,4 +598,4 @@ def _widened(need: Need, scope: str) -> Need:
     part = need.name or need.label_selector or (need.kind in _ALWAYS and not scope and need.namespace)
     if not part:
         return need
-    return Need(need.kind, scope if kind.namespaced else "", required=need.required)
+    return ReadRequest(need.kind, scope if kind.namespaced else "", required=need.required)

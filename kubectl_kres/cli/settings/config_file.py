@@ -169,7 +169,7 @@ def parse(text: str, file: str) -> Settings:
         result = File.model_validate(document)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=True)
-        raise _told([_fault(fault, text, file) for fault in faults]) from error
+        raise _raise_all([_fault(fault, text, file) for fault in faults]) from error
     place = f"{file}:{line_of(text, ('tui', 'theme'))}" if result.tui.theme else ""
     tui = result.tui
     columns = tuple(
@@ -201,7 +201,7 @@ def _malformed(error: Exception, text: str, file: str) -> InputError:
     return InputError(f"no TOML: {match['why']}", file=file, line=line, column=column)
 
 
-def _told(faults: Sequence[InputError]) -> InputError:
+def _raise_all(faults: Sequence[InputError]) -> InputError:
     ordered = sorted(faults, key=lambda fault: fault.line)
     return ordered[0] if len(ordered) == 1 else InputErrors(ordered)
 

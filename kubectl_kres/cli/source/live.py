@@ -12,7 +12,7 @@ from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
-from kubectl_kres.cli.source.object_source import Input, moment
+from kubectl_kres.cli.source.object_source import Input, current_time
 from kubectl_kres.cluster.connection.api_connection import Connection, whoami
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
@@ -23,7 +23,7 @@ from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, Kinds
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.store.store import READ, Need, Origin, Store
+from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 L = TypeVar("L", bound="LiveSource")
 
@@ -108,7 +108,7 @@ class LiveSource:
         self.namespaces: tuple[str, ...] = () if options.all_namespaces else spaces or (target.namespace,)
         self.skipped: list[str] = []
         self.supposed: tuple[str, ...] = ()
-        now = moment()
+        now = current_time()
         self.store = Store(Origin("cluster", target.server, "", now, target.context, access_flags(options)))
         self._connection, self._given, self._options = connection, given, options
         self._kinds = Kinds(BY_KIND)
@@ -154,7 +154,7 @@ class LiveSource:
         del name
         return self.namespaces if kind.namespaced else ("",)
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
         if not wanted:
             return
@@ -175,7 +175,7 @@ class LiveSource:
             self.version()  # what there is to ask next depends on it, and it was asked for before
         self._given.lay_over(self.store)
 
-    def fill_along(self, needs: Iterable[Need]) -> None:
+    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
         progress = Progress()
         try:
             self._along.fill(needs, partial(self._read, progress))
@@ -183,7 +183,7 @@ class LiveSource:
             progress.clear()
         self._given.lay_over(self.store)
 
-    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
         self._tell(needs)
         progress = Progress()
         try:
@@ -193,7 +193,7 @@ class LiveSource:
         finally:
             progress.clear()
 
-    def pages(self, need: Need) -> Iterator[list[Any]]:
+    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         self._tell([need])
         progress, kind = Progress(), self._kinds[need.kind]
         read = partial(self._read, progress)
@@ -204,16 +204,16 @@ class LiveSource:
                 self.store.forget(need.kind)
                 for item in page:
                     self.store.add(need.kind, item)
-                    self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
+                    self.store.cover(ReadRequest(need.kind, item.metadata.namespace, item.metadata.name), READ)
                 yield page
         finally:
             progress.clear()
         self.store.forget(need.kind)
 
-    def _read(self, progress: Progress, need: Need, count: int, remaining: int) -> None:
+    def _read(self, progress: Progress, need: ReadRequest, count: int, remaining: int) -> None:
         progress.read(self._kinds[need.kind].plural, count, remaining)
 
-    def _tell(self, needs: Iterable[Need]) -> None:
+    def _tell(self, needs: Iterable[ReadRequest]) -> None:
         if self._options.verbosity >= _READS:
             for need in needs:
                 kind = self._kinds[need.kind]

@@ -16,7 +16,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.model.tekton_config import NAMESPACE as TEKTON_NAMESPACE
-from kubectl_kres.store.store import Kept, Need, Origin, Store
+from kubectl_kres.store.store import Kept, Origin, ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
@@ -43,25 +43,25 @@ class ObjectSource(Protocol):
         """What the server warned of."""
         ...
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         """Read what is not in the store yet."""
         ...
 
-    def fill_along(self, needs: Iterable[Need]) -> None:
+    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
         """Read what pods of some namespaces were made from, while pods of all namespaces come in their order.
 
         What is held of namespaces before those that were asked for last may be dropped.
         """
         ...
 
-    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
         """The namespaces that hold anything of lists of all namespaces, in turn, with what the lists have of them.
 
         That is in the store until the next one is asked for. An empty text stands for all of them at once.
         """
         ...
 
-    def pages(self, need: Need) -> Iterator[list[Any]]:
+    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         """A list, page by page. The objects of a page are in the store until the next one is asked for.
 
         Raises Forbidden, NotFound and the like: without the list there is no answer.
@@ -215,6 +215,6 @@ def _choose(options: Options, unread: Collection[str], lean: Kept) -> tuple[Obje
     return open_live(options)
 
 
-def moment() -> str:
+def current_time() -> str:
     """Now, as Kubernetes writes times: RFC 3339 in UTC, whole seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -14,7 +14,7 @@ from kubectl_kres.model.kinds import WORKLOADS, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
-from kubectl_kres.store.store import READ, Coverage, Kept, Need, Store
+from kubectl_kres.store.store import READ, Coverage, Kept, ReadRequest, Store
 
 #: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
 _NUMEROUS = ("Pod", "Event", "TaskRun")
@@ -83,7 +83,7 @@ class OfflineSource:
         spaces = self.namespaces or ("",)
         if not kind.namespaced or self._asked:
             return spaces if kind.namespaced else ("",)
-        self.fill(Need(kind.kind, space, name) for space in spaces)
+        self.fill(ReadRequest(kind.kind, space, name) for space in spaces)
         metadata_list = (item.metadata for item in self.store.all(kind.kind))
         return tuple(metadata.namespace for metadata in metadata_list if metadata.name == name) or spaces
 
@@ -100,7 +100,8 @@ class OfflineSource:
         kind = kinds.find(text)
         if kind is None:
             raise ClusterError(
-                f'the server doesn\'t have a resource type "{text}"', hint=kinds.meant(text) or self._cannot_ask()
+                f'the server doesn\'t have a resource type "{text}"',
+                hint=kinds.suggest_kind(text) or self._cannot_ask(),
             )
         return kind
 
@@ -116,7 +117,7 @@ class OfflineSource:
         numerous = {need.kind for need, coverage in needs if need.kind in _NUMEROUS and coverage.known}
         return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         """Takes the numerous objects from the file; of all others it is said how reading them went."""
         wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
         coverage = {need: self._coverage(need) for need in wanted}
@@ -126,16 +127,16 @@ class OfflineSource:
         for need in wanted:
             self.store.cover(need, coverage[need])
 
-    def fill_along(self, needs: Iterable[Need]) -> None:
+    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
         """All at once: a file is not in the order of namespaces."""
-        self.fill(Need(need.kind, required=need.required) for need in needs)
+        self.fill(ReadRequest(need.kind, required=need.required) for need in needs)
 
-    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
         """All at once, for the same reason."""
         self.fill(needs)
         yield ""
 
-    def _coverage(self, need: Need) -> Coverage:
+    def _coverage(self, need: ReadRequest) -> Coverage:
         if self._known is None:
             result, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind
             if result and need.kind in _INSTALLED and need.name:
@@ -158,7 +159,7 @@ class OfflineSource:
             return Coverage("unread", self._not_held(need))
         return coverage
 
-    def _not_held(self, need: Need) -> str:
+    def _not_held(self, need: ReadRequest) -> str:
         spaces = (
             dict.fromkeys(item.namespace for item in self._known.needs() if item.kind == need.kind)
             if self._known
@@ -169,7 +170,7 @@ class OfflineSource:
         name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
         return f"{name} does not hold the {need.kind} objects {where}{only}"
 
-    def pages(self, need: Need) -> Iterator[list[Any]]:
+    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
         coverage = self._coverage(need)
         if not coverage.known:
@@ -179,10 +180,10 @@ class OfflineSource:
                 self.store.forget(need.kind)
                 for item in page:
                     self.store.add(need.kind, item)
-                    self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
+                    self.store.cover(ReadRequest(need.kind, item.metadata.namespace, item.metadata.name), READ)
             yield page
 
-    def _stream(self, *needs: Need) -> Iterator[list[Any]]:
+    def _stream(self, *needs: ReadRequest) -> Iterator[list[Any]]:
         """What each of them asks for of every page of the file."""
         if not needs:
             return
@@ -193,13 +194,13 @@ class OfflineSource:
                 if fitting:
                     yield fitting
 
-    def _kept(self, need: Need) -> Iterator[list[Any]]:
+    def _kept(self, need: ReadRequest) -> Iterator[list[Any]]:
         fitting = filter(_matches(need), self.store.all(need.kind, need.namespace or None))
         while page := list(islice(fitting, _PAGE)):
             yield page
 
 
-def _matches(need: Need) -> Callable[[Any], bool] | None:
+def _matches(need: ReadRequest) -> Callable[[Any], bool] | None:
     """Whether an object of the need's kind is one that it asks for; None: each is."""
     if not any((need.namespace, need.name, need.label_selector, need.field_selector)):
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import chosen, fault_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
@@ -18,7 +18,7 @@ from kubectl_kres.render.describe import describe_policy as render
 from kubectl_kres.render.describe.describe_pod import pod_lines
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.quota.describe import describe_needs, limit_range_block, namespace_block, quota_block
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 KINDS = ("ResourceQuota", "LimitRange", "Namespace", "Pod")
 
@@ -40,25 +40,27 @@ class DescribePage(Page):
         self._source: ObjectSource | None = None
         self._shown = 0
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """Pods are shown as the source has them, with all of their fields."""
         self._source = source
-        yield from super().run(frame, source, given, tally)
+        yield from super().run(frame, source, given, run_summary)
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be shown."""
-        for subject in turn.found.subjects:
+        for subject in batch.found.subjects:
             try:
-                lines = self._lines(turn.store, subject)
+                lines = self._lines(batch.store, subject)
             except UsageError:
                 raise
             except KresError as error:
-                tally.missed(error)
+                run_summary.missed(error)
                 continue
             block = ["", "", *lines] if self._shown else lines
             self._shown += 1
-            yield Answered(subject, tuple(lines), partial(iter, block))
-            tally.answered((), complete=True, negative=False)
+            yield ObjectAnswer(subject, tuple(lines), partial(iter, block))
+            run_summary.answered((), complete=True, negative=False)
 
     def _lines(self, store: Store, subject: Subject) -> list[str]:
         """Raises ClusterError, and UsageError where a source keeps only some of the fields."""
@@ -87,7 +89,7 @@ def _block(store: Store, item: Any) -> list[str]:
     return render.namespace_lines(namespace_block(item, *result))
 
 
-def _wants(_store: Store, subject: Subject) -> tuple[Need, ...]:
+def _wants(_store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     return describe_needs(subject.ref)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import is_terminal
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.variants.summary import pod_pages
 from kubectl_kres.errors import UsageError
@@ -41,21 +41,23 @@ class OpenPage(Page):
         super().__init__(options)
         self._opening = Opening()
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """The rows, once all pods were looked at."""
         del given
         options = self.options
-        for page in pod_pages(frame, source, options, tally, instead="--open looks at pods, not at"):
+        for page in pod_pages(frame, source, options, run_summary, instead="--open looks at pods, not at"):
             for pod in page:
                 self._opening.add(pod)
-                tally.answered((), complete=True, negative=False)
+                run_summary.answered((), complete=True, negative=False)
         opens = [*self._opening.found()]
         if opens and options.exit_code:
-            tally.answered((), complete=True, negative=True)
+            run_summary.answered((), complete=True, negative=True)
         for item in opens:
-            yield Answered(None, item)
+            yield ObjectAnswer(None, item)
 
-    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """One table, cut to a terminal's width, and the counts."""
         opens: list[Open] = [answered.report for answered in answers]
         if not opens:

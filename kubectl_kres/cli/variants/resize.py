@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError
@@ -57,19 +57,19 @@ class ResizePage(Page):
         super().__init__(options)
         self._patch = patch
 
-    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+    def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """A bad patch ends the run, since it is bad for every pod."""
-        for subject in turn.found.subjects:
+        for subject in batch.found.subjects:
             try:
-                result = resize(turn.store, subject, self._patch, turn.ask)
+                result = resize(batch.store, subject, self._patch, batch.ask)
             except UsageError:
                 raise
             except KresError as error:
-                tally.missed(error)
+                run_summary.missed(error)
                 continue
-            yield Answered(subject, result, partial(self._lines, result, many=turn.many))
+            yield ObjectAnswer(subject, result, partial(self._lines, result, many=batch.many))
             negative = self.options.exit_code and is_negative(result.verdict)
-            tally.answered(result.unseen, complete=result.complete, negative=negative)
+            run_summary.answered(result.unseen, complete=result.complete, negative=negative)
 
     def _lines(self, resize: Resize, *, many: bool) -> list[str]:
         return [*render.lines(resize, color=self.color, width=self.width), *[""] * many]

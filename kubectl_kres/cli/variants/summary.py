@@ -10,7 +10,7 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import DOCUMENTS
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import readable
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, UsageError
@@ -18,29 +18,29 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.qos.qos_sums import Adding
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 
 def pod_pages(
-    frame: Frame, source: ObjectSource, options: Options, tally: Tally, *, instead: str
+    frame: RunContext, source: ObjectSource, options: Options, run_summary: RunSummary, *, instead: str
 ) -> Iterator[list[Pod]]:
     """One page after the other; a namespace of several that may not be read is missing in ``tally``.
 
     ``instead``: the complaint about a word that names another kind, without that. Raises UsageError, ClusterError.
     """
-    tally.listed = False
+    run_summary.listed = False
     for word in frame.query.words:
         if source.kind(word).struct is not Pod:
             raise UsageError(f"{instead} {source.kind(word).qualified}")
     spaces = source.namespaces or ("",)
     for space in spaces:
-        need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
+        need = ReadRequest("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
         for page in readable(source.pages(need), several=len(spaces) > 1):
             if isinstance(page, Forbidden):
-                tally.missed(page)
+                run_summary.missed(page)
             else:
                 yield page
-    tally.saw((), complete=not source.skipped)
+    run_summary.saw((), complete=not source.skipped)
 
 
 #: Pods are all that is added up, and a namespace that does not exist is told.
@@ -59,21 +59,23 @@ class SummaryPage(Page):
     kind = "QosSummary"
     tabled = True
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """The sums, once all pods were added."""
         del given
         options = self.options
         server, assumptions = frame.server_of(source.version())
         adding = Adding(server)
-        for page in pod_pages(frame, source, options, tally, instead="--summary counts pods, not"):
-            _add(adding, page, tally)
-        if options.output in DOCUMENTS or tally.count:
+        for page in pod_pages(frame, source, options, run_summary, instead="--summary counts pods, not"):
+            _add(adding, page, run_summary)
+        if options.output in DOCUMENTS or run_summary.count:
             for sums in adding.sums():
-                yield Answered(None, sums)
-        if options.output not in DOCUMENTS and tally.count:
-            tally.assumes(assumptions)
+                yield ObjectAnswer(None, sums)
+        if options.output not in DOCUMENTS and run_summary.count:
+            run_summary.assumes(assumptions)
 
-    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """One table."""
         sums = [answered.report for answered in answers]
         return render.table(sums, color=self.color, width=self.width) if sums else ()
@@ -90,12 +92,12 @@ def _check(options: Options, words: tuple[str, ...]) -> None:
         raise UsageError("--summary counts all pods that -n, -A and -l choose; names do not go with it")
 
 
-def _add(adding: Adding, pods: list[Pod], tally: Tally) -> None:
+def _add(adding: Adding, pods: list[Pod], run_summary: RunSummary) -> None:
     for pod in pods:
         if adding.add(pod):
-            tally.answered((), complete=True, negative=False)
+            run_summary.answered((), complete=True, negative=False)
         else:
-            tally.note(
+            run_summary.note(
                 f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}"
             )
-            tally.saw((), complete=False)
+            run_summary.saw((), complete=False)

@@ -10,14 +10,14 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, answer, read_yaml
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
 from kubectl_kres.cli.select.checked import scenes
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, moment
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.reports.changes.upgrade import SpaceChanges, UpgradeReport, changes_in, report_of
-from kubectl_kres.reports.common.explanation import Ask
-from kubectl_kres.store.store import Need
+from kubectl_kres.reports.common.explanation import EvaluationOptions
+from kubectl_kres.store.store import ReadRequest
 
 _NEEDED = ("LimitRange", "ResourceQuota", "Pod")
 
@@ -38,25 +38,27 @@ class UpgradePage(Page):
 
     kind = "Upgrade"
 
-    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+    def run(
+        self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
         """The report, once everything was looked at under both versions."""
-        tally.listed = False
+        run_summary.listed = False
         new, assumptions = frame.server_of(source.version())
         old, supposed = self._now(source.store.origin.version or source.version(), new)
-        now = source.store.origin.time or moment()
-        ask = Ask(old, (), now, read_yaml, not self.options.no_seen)
+        now = source.store.origin.time or current_time()
+        ask = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
-        for scene in scenes(source, given, self.options, ask):
-            tally.answered((), complete=True, negative=False)
-            if scene.namespace:
-                listed.append(changes_in(scene.store, scene.namespace, scene.subjects, ask, new))
-        tally.leaves_out(given.left_out)
-        tally.saw((), complete=not source.skipped)
-        needs = [Need(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
+        for context in scenes(source, given, self.options, ask):
+            run_summary.answered((), complete=True, negative=False)
+            if context.namespace:
+                listed.append(changes_in(context.store, context.namespace, context.subjects, ask, new))
+        run_summary.leaves_out(given.left_out)
+        run_summary.saw((), complete=not source.skipped)
+        needs = [ReadRequest(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
         needs = [need for need in needs if source.store.covered(need).state in {"denied", "failed"}]
         report = report_of(listed, old, new, (*supposed, *assumptions), needs, source.store)
-        tally.answered(report.unseen, complete=report.complete, negative=self._negative(report))
-        yield Answered(None, report, partial(self._lines, report))
+        run_summary.answered(report.unseen, complete=report.complete, negative=self._negative(report))
+        yield ObjectAnswer(None, report, partial(self._lines, report))
 
     def _lines(self, report: UpgradeReport) -> Iterable[str]:
         return render.upgrade_lines(report, color=self.color, width=self.width, wide=self.options.output == "wide")

@@ -19,9 +19,9 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import lines, say
 from kubectl_kres.cli.output.printer import DOCUMENTS, named
-from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, Tally, framed
+from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, prepare_run
 from kubectl_kres.cli.source.live import LiveSource, open_live
-from kubectl_kres.cli.source.object_source import Input, moment
+from kubectl_kres.cli.source.object_source import Input, current_time
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.transport.deadline import LONGEST_ASKED
@@ -34,7 +34,7 @@ from kubectl_kres.render.text.line import capped, plain
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import steady
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 
 #: Seconds that a server asks to wait which are told at once.
 FAR = 10.0
@@ -48,9 +48,9 @@ class Followed(LiveSource):
     def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
         super().__init__(options, target, connection, given)
         self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
-        self._asked: dict[Need, None] = {}
+        self._asked: dict[ReadRequest, None] = {}
         self._watched = 0
-        self._trouble: dict[Need, tuple[FeedState, str]] = {}
+        self._trouble: dict[ReadRequest, tuple[FeedState, str]] = {}
 
     def changes(self) -> Changes:
         """What changed since it was asked last, of all that answers asked for so far."""
@@ -66,21 +66,21 @@ class Followed(LiveSource):
         """What is not up to date, and why, a line each; it is until it is watched again."""
         for need, state in self._feed.states().items():
             if state.tries >= _TROUBLE.get(state.phase, 1 << 30) or (state.phase in _TROUBLE and state.asked >= FAR):
-                self._trouble[need] = self._told(need, state)
+                self._trouble[need] = self._line_about(need, state)
             elif state.current:
                 self._trouble.pop(need, None)
         return tuple(dict.fromkeys(text for _, text in self._trouble.values()))
 
-    def _told(self, need: Need, state: FeedState) -> tuple[FeedState, str]:
+    def _line_about(self, need: ReadRequest, state: FeedState) -> tuple[FeedState, str]:
         """The line about a need, the same until something else is wrong with it, or nothing."""
         same = FeedState(state.phase, why=state.why, asked=state.asked)
         before = self._trouble.get(need)
         if before is not None and before[0] == same:
             return before
-        since = f" since {self._moment(state.heard)}" if state.heard else ""
+        since = f" since {self._time_of_day(state.heard)}" if state.heard else ""
         return same, f"{self._kinds[need.kind].qualified} {_how(state, since)}: {state.why}"
 
-    def _moment(self, heard: float) -> str:
+    def _time_of_day(self, heard: float) -> str:
         """A moment of the feed's clock as a time of day."""
         return time.strftime("%H:%M:%S", time.localtime(time.time() - (self._feed.clock.now() - heard)))
 
@@ -88,21 +88,21 @@ class Followed(LiveSource):
         """Stop watching."""
         self._feed.close()
 
-    def fill(self, needs: Iterable[Need]) -> None:
+    def fill(self, needs: Iterable[ReadRequest]) -> None:
         wanted = tuple(needs)
         self._asked |= dict.fromkeys(wanted)
         super().fill(wanted)
 
-    def fill_along(self, needs: Iterable[Need]) -> None:
+    def fill_along(self, needs: Iterable[ReadRequest]) -> None:
         """All at once, since it stays in the store."""
-        self.fill(Need(need.kind, required=need.required) for need in needs)
+        self.fill(ReadRequest(need.kind, required=need.required) for need in needs)
 
-    def namespaces_of(self, needs: Sequence[Need]) -> Iterator[str]:
+    def namespaces_of(self, needs: Sequence[ReadRequest]) -> Iterator[str]:
         """All at once, for the same reason."""
         self.fill(needs)
         yield ""
 
-    def pages(self, need: Need) -> Iterator[list[Any]]:
+    def pages(self, need: ReadRequest) -> Iterator[list[Any]]:
         """The whole list at once, since it stays in the store."""
         self.fill([need])
         covered = self.store.covered(need)
@@ -140,8 +140,8 @@ class Pass(NamedTuple):
     """The answers of one pass over the objects. ``reports``: by object, without what only says when or how often."""
 
     page: Page
-    tally: Tally
-    answers: tuple[Answered, ...] = ()
+    run_summary: RunSummary
+    answers: tuple[ObjectAnswer, ...] = ()
     reports: dict[Hashable, Any] = {}  # noqa: RUF012, never changed
     closing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ def follow(options: Options, query: Query) -> int:
     first answer raises; UsageError for an ``--until`` that the command does not answer.
     """
     limit = seconds(options.timeout)
-    frame = framed(options, query)
+    frame = prepare_run(options, query)
     source, given = open_live(options, Followed)
     try:
         return _Loop(options, source, given, frame).run(limit)
@@ -165,7 +165,7 @@ def follow(options: Options, query: Query) -> int:
 
 
 class _Loop:
-    def __init__(self, options: Options, source: Followed, given: Input, frame: Frame) -> None:
+    def __init__(self, options: Options, source: Followed, given: Input, frame: RunContext) -> None:
         self._options, self._source, self._given, self._frame = options, source, given, frame
         #: What changed since the last answer; true: it is gone.
         self._causes: dict[ObjectRef, bool] = {}
@@ -179,7 +179,7 @@ class _Loop:
         self._last = self._answer(first=True)
         self._reached()
         _write(self._text(self._last, self._last.answers), self._notes(self._last))
-        if self._last.code == Exit.UNREAD and not self._last.tally.count:
+        if self._last.code == Exit.UNREAD and not self._last.run_summary.count:
             return Exit.UNREAD
         while not self._reached():
             if not self._changed(end):
@@ -192,14 +192,14 @@ class _Loop:
 
     def _reached(self) -> bool:
         word = self._options.until
-        tally = self._last.tally
-        if word and tally.count and word not in tally.met:
-            told = " or ".join(f"--until {known}" for known in sorted(tally.met))
+        run_summary = self._last.run_summary
+        if word and run_summary.count and word not in run_summary.met:
+            texts = " or ".join(f"--until {known}" for known in sorted(run_summary.met))
             raise UsageError(
                 f"--until {word} does not apply to this answer",
-                hint=f"it knows {told}" if told else "it is never done: leave --until out",
+                hint=f"it knows {texts}" if texts else "it is never done: leave --until out",
             )
-        return bool(word and tally.count and tally.met[word])
+        return bool(word and run_summary.count and run_summary.met[word])
 
     def _waited(self) -> str:
         until = {
@@ -227,7 +227,7 @@ class _Loop:
 
     def _again(self) -> None:
         """Answer, and print what is another report than in the last answer."""
-        now = moment()
+        now = current_time()
         self._source.store.origin = structs.replace(self._source.store.origin, time=now)
         before, self._last = self._last, self._answer()
         if not self._same(before, self._last):
@@ -237,7 +237,7 @@ class _Loop:
 
     def _same(self, before: Pass, now: Pass) -> bool:
         same = (before.reports, before.closing, before.notes) == (now.reports, now.closing, now.notes)
-        return same and before.tally.complete == now.tally.complete
+        return same and before.run_summary.complete == now.run_summary.complete
 
     def _news(self, before: Pass, now: Pass) -> str:
         """Of lists the reports that the reader does not know yet; everything else is printed whole, and may be looked
@@ -245,7 +245,7 @@ class _Loop:
         """
         options = self._options
         whole = options.steps or options.container or options.question or options.cgroup
-        if not now.tally.listed or whole or options.output in {*DOCUMENTS, "name", "describe"}:
+        if not now.run_summary.listed or whole or options.output in {*DOCUMENTS, "name", "describe"}:
             changed = (before.reports, before.closing) != (now.reports, now.closing)
             return self._text(now, now.answers) if changed or options.output in DOCUMENTS else ""
         fresh = [
@@ -256,16 +256,16 @@ class _Loop:
             return ""
         return self._text(now._replace(closing=closing), fresh).strip("\n") + "\n"
 
-    def _text(self, value: Pass, answers: Iterable[Answered]) -> str:
+    def _text(self, value: Pass, answers: Iterable[ObjectAnswer]) -> str:
         """What standard output gets of these answers."""
         out = io.StringIO()
         if self._options.output in DOCUMENTS:
-            if not value.tally.barren:
+            if not value.run_summary.no_answers:
                 with Items(self._options.output) as items:
                     for answered in answers:
                         items.add(answered.report)
                     origin, asked = self._source.store.origin, self._options.kube_version
-                    complete = value.tally.complete
+                    complete = value.run_summary.complete
                     items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)
             return out.getvalue()
         if self._options.output == "name":
@@ -295,20 +295,20 @@ class _Loop:
     def _answer(self, *, first: bool = False) -> Pass:
         """One pass over the objects. Raises ClusterError if it is the first; later ones note it."""
         notes: list[str] = []
-        tally, page = Tally(self._options, notes.append), self._frame.query.page()
+        run_summary, page = RunSummary(self._options, notes.append), self._frame.query.page()
         try:
-            answers = tuple(page.run(self._frame, self._source, self._given, tally))
-            closing = () if self._options.output in DOCUMENTS else tuple(page.closing(tally))
-            code = tally.code(self._source)
+            answers = tuple(page.run(self._frame, self._source, self._given, run_summary))
+            closing = () if self._options.output in DOCUMENTS else tuple(page.closing(run_summary))
+            code = run_summary.code(self._source)
         except ClusterError as error:
             if first:
                 raise
             notes += lines(error, access_flags(self._options))
-            done = Pass(page, tally, notes=tuple(notes))
+            done = Pass(page, run_summary, notes=tuple(notes))
         else:
             by_name = self._options.output == "name"
             reports = {_key(answered): None if by_name else steady(answered.report) for answered in answers}
-            done = Pass(page, tally, answers, reports, closing, tuple(notes), code)
+            done = Pass(page, run_summary, answers, reports, closing, tuple(notes), code)
         for warning in self._source.warnings:
             if warning not in self._warned:
                 self._warned.add(warning)
@@ -327,7 +327,7 @@ class _Loop:
         self._trouble = trouble
 
 
-def _key(answered: Answered) -> Hashable:
+def _key(answered: ObjectAnswer) -> Hashable:
     """What holds the answer's place between two passes: its object, or for sums their namespace."""
     subject = answered.subject
     return (subject.ref, subject.file) if subject is not None else getattr(answered.report, "namespace", "")

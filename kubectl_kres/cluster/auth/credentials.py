@@ -182,11 +182,11 @@ def _provided(provider: AuthProvider) -> str:
     return token
 
 
-def told(target: Target) -> dict[str, Any]:
-    """What a plugin is told of the cluster. Source: client.authentication.k8s.io Cluster."""
+def cluster_info(target: Target) -> dict[str, Any]:
+    """What a plugin is reported of the cluster. Source: client.authentication.k8s.io Cluster."""
     cluster = target.cluster
     config = [entry.extension for entry in cluster.extensions or () if entry.name == _CONFIG_EXTENSION]
-    told = {
+    texts = {
         "server": target.server,
         "tls-server-name": cluster.tls_server_name,
         "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify,
@@ -195,4 +195,4 @@ def told(target: Target) -> dict[str, Any]:
         "disable-compression": cluster.disable_compression,
         "config": config[0] if config else None,
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in texts.items() if value}

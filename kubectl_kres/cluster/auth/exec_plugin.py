@@ -44,7 +44,7 @@ class _Credential(Struct, frozen=True, rename="camel"):
 
 
 def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, seconds: float = 0.0) -> Issued:
-    """The credentials that the plugin prints; ``cluster`` is told to it if it wants to know.
+    """The credentials that the plugin prints; ``cluster`` is reported to it if it wants to know.
 
     ``seconds``: what it may take; 0: any time, since it may ask the user to log in.
 

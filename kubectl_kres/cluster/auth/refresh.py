@@ -68,8 +68,8 @@ class Identity:
         if self._plugin is None:
             return self._fixed
         target = self._target
-        told, seconds = credentials.told(target), self._plugin_seconds
-        answer = exec_plugin.run(self._plugin, target.user_name, told, target.policy, seconds)
+        texts, seconds = credentials.cluster_info(target), self._plugin_seconds
+        answer = exec_plugin.run(self._plugin, target.user_name, texts, target.policy, seconds)
         expires = answer.expiration_timestamp
         self._until = expires.timestamp() if expires else _FOREVER
         return credentials.issued(answer, self._fixed)

@@ -32,7 +32,7 @@ CONNECT_TIMEOUT = 10.0
 TRIES = 3
 #: A server that asks for a longer pause than this many seconds is not waited for.
 LONGEST_PAUSE = 30.0
-#: Seconds; whoever is asked to wait longer is told so many.
+#: Seconds; whoever is asked to wait longer is reported so many.
 _AGES = 1e9
 #: Shorter texts are not looked for in what a server says: they would be found in everything.
 _SHORTEST_SECRET = 6
@@ -129,7 +129,7 @@ class Connection:
             response = self._opened(url, shown, silence)
         if not 200 <= response.status < 300:
             raise error(self._answered(response, "GET", url, shown, started))
-        self._told(response, "GET", url, shown, started)
+        self._trace_answer(response, "GET", url, shown, started)
         return Stream(response, silence)
 
     def _opened(self, url: str, shown: Credentials, silence: float) -> Any:
@@ -227,12 +227,12 @@ class Connection:
     def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
         """The answer with its body."""
         result = bodies.read(response, self._ceiling)
-        self._told(response, method, url, shown, started)
+        self._trace_answer(response, method, url, shown, started)
         kind = response.headers.get("Content-Type", "")
         answer = Response(response.status, result, kind, _pause(response.headers.get("Retry-After", "")))
         return answer if answer.ok else _without(answer, _secrets(shown))
 
-    def _told(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:
+    def _trace_answer(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:
         status = f"{response.status} {response.reason}"
         self._trace.answer(method, url, status, monotonic() - started, response.headers, _secrets(shown))
 

@@ -17,7 +17,7 @@ from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCall
 from kubectl_kres.cluster.transport.parallel import run
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.store import READ, Coverage, Need, Store
+from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
 
 
 class Alongside:
@@ -28,15 +28,15 @@ class Alongside:
     ) -> None:
         self._connection, self._store, self._kinds, self._chunk_size = connection, store, kinds, chunk_size
         #: By the need that they read, of all namespaces.
-        self._lists: dict[Need, _List] = {}
+        self._lists: dict[ReadRequest, _List] = {}
 
-    def fill(self, needs: Iterable[Need], progress: ProgressCallback | None = None) -> None:
+    def fill(self, needs: Iterable[ReadRequest], progress: ProgressCallback | None = None) -> None:
         """Read kinds in namespaces; what is held of namespaces before those asked for last is dropped.
 
         Raises as ``fill_store.fill``, and records as it does.
         """
-        asked: dict[Need, list[Need]] = {}
-        passed: list[Need] = []
+        asked: dict[ReadRequest, list[ReadRequest]] = {}
+        passed: list[ReadRequest] = []
         for need in dict.fromkeys(needs):
             if not self._store.wants(need):
                 continue
@@ -54,7 +54,7 @@ class Alongside:
         if passed:
             fill(self._connection, self._store, passed, kinds=self._kinds, chunk_size=self._chunk_size)
 
-    def namespaces(self, needs: Sequence[Need], progress: ProgressCallback | None = None) -> Iterator[str]:
+    def namespaces(self, needs: Sequence[ReadRequest], progress: ProgressCallback | None = None) -> Iterator[str]:
         """The namespaces that have anything of the needs, which are lists of all namespaces, one after the other.
 
         All that they list of a namespace is in the store when it is given out, and for no longer than until the next
@@ -77,12 +77,12 @@ class Alongside:
                         hint="name the namespaces to ask about with -n",
                     )
 
-    def _ahead(self, needs: Iterable[Need], given: Collection[str]) -> list[str]:
+    def _ahead(self, needs: Iterable[ReadRequest], given: Collection[str]) -> list[str]:
         """Namespaces of objects that were read and not given out yet, in their order."""
         spaces = {space for need in needs for space in self._store.namespaces(need.kind)}
         return sorted(spaces.difference(given), key=place)
 
-    def _read(self, asked: Mapping[Need, str], progress: ProgressCallback | None) -> list[Coverage]:
+    def _read(self, asked: Mapping[ReadRequest, str], progress: ProgressCallback | None) -> list[Coverage]:
         """Put into the store what each list has up to a namespace; how that went."""
         jobs = [partial(self._list(need).up_to, namespace, progress) for need, namespace in asked.items()]
         coverages = []
@@ -92,14 +92,14 @@ class Alongside:
             coverages.append(coverage)
         return coverages
 
-    def _list(self, need: Need) -> _List:
+    def _list(self, need: ReadRequest) -> _List:
         """The list of a need of all namespaces, begun if it is not."""
         begun = self._lists.get(need)
         if begun is None:
             begun = self._lists[need] = _List(self._connection, self._kinds[need.kind], need, self._chunk_size)
         return begun
 
-    def _leave(self, need: Need) -> None:
+    def _leave(self, need: ReadRequest) -> None:
         """Drop what is held of namespaces before the last one that was asked for."""
         reached = self._list(need).reached
         for space in self._store.namespaces(need.kind):
@@ -113,7 +113,7 @@ class _List:
     ``shuffled``: some came in another order than that of their namespaces.
     """
 
-    def __init__(self, connection: Connection, kind: Kind, need: Need, chunk_size: int) -> None:
+    def __init__(self, connection: Connection, kind: Kind, need: ReadRequest, chunk_size: int) -> None:
         self.reached, self.shuffled = "", False
         self._connection, self._kind, self._need = connection, kind, need
         self._pages = listing(connection, kind, need, chunk_size)
@@ -154,7 +154,7 @@ class _List:
         return page.items
 
 
-def _last(needs: Iterable[Need]) -> str:
+def _last(needs: Iterable[ReadRequest]) -> str:
     return max((need.namespace for need in needs), key=place)
 
 

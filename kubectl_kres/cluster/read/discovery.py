@@ -101,14 +101,14 @@ def find_kind(connection: Connection, text: str) -> Kind:
         full = [kind for kind in matching if name in kind.names[:2]]
         if matching:
             return (full or matching)[0]
-    raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.meant(text))
+    raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=kinds.suggest_kind(text))
 
 
 def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
     """Those of some kinds of ours that the server serves in our version. Raises ClusterError if it cannot be asked.
 
-    Without asking, a kind that is not installed is told from one that may not be read by nobody: authorization comes
-    first, and answers 403 for both.
+    Without asking, a kind that is not installed is reported from one that may not be read by nobody: authorization
+    comes first, and answers 403 for both.
     """
     sought = tuple(wanted)
     pairs = {

@@ -37,13 +37,13 @@ from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
 from kubectl_kres.model.objects import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import READ, Coverage, Need, Store, fallen_short
+from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store, fallen_short
 
 #: Objects in one answer, and of one selector; whoever has more has no parameters.
 _CHUNK, _MOST = 500, 10_000
 
 
-def read(connection: Connection, kind: Kind, need: Need) -> tuple[list[Parameter], Coverage]:
+def read(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Parameter], Coverage]:
     """The object of a need, or those that its selector takes. absent: the server has no such kind.
 
     Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read.
@@ -82,11 +82,11 @@ def _served(connection: Connection, kind: Kind) -> Kind | None:
     return None
 
 
-def _path(kind: Kind, need: Need) -> str:
+def _path(kind: Kind, need: ReadRequest) -> str:
     return kind.path(quote(need.namespace, safe=""), quote(need.name, safe=""))
 
 
-def _named(connection: Connection, kind: Kind, need: Need) -> list[Mapping[str, Any]]:
+def _named(connection: Connection, kind: Kind, need: ReadRequest) -> list[Mapping[str, Any]]:
     """Nothing where the server says that just this object is missing."""
     if need.name in {".", ".."}:
         return []
@@ -96,7 +96,7 @@ def _named(connection: Connection, kind: Kind, need: Need) -> list[Mapping[str, 
     return [_decoded(body(answer), kind)]
 
 
-def _listed(connection: Connection, kind: Kind, need: Need) -> Iterator[Mapping[str, Any]]:
+def _listed(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[Mapping[str, Any]]:
     token, count = "", 0
     while True:
         query = [("labelSelector", need.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
@@ -130,7 +130,7 @@ CHUNK_SIZE = 500
 #: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
 MOST, MOST_EMPTY = 2_000_000, 1_000
 
-ProgressCallback = Callable[[Need, int, int], None]
+ProgressCallback = Callable[[ReadRequest, int, int], None]
 
 
 class _Version(Struct, frozen=True, rename="camel"):
@@ -150,7 +150,7 @@ class _Head(Struct, frozen=True, rename="camel"):
     kind: str | None = None
 
 
-class _Place(Struct, frozen=True):
+class _ListPosition(Struct, frozen=True):
     """Where a list stands: what to ask next, and up to which key its objects were already given out."""
 
     limit: int
@@ -158,7 +158,7 @@ class _Place(Struct, frozen=True):
     stale: bool = False
     after: str = ""
 
-    def query(self, need: Need) -> list[tuple[str, str]]:
+    def query(self, need: ReadRequest) -> list[tuple[str, str]]:
         pairs = (
             ("labelSelector", need.label_selector),
             ("fieldSelector", need.field_selector),
@@ -171,7 +171,7 @@ class _Place(Struct, frozen=True):
 def pages(
     connection: Connection,
     kind: Kind,
-    need: Need,
+    need: ReadRequest,
     chunk_size: int = CHUNK_SIZE,
     *,
     skipped: list[str] | None = None,
@@ -201,7 +201,7 @@ def pages(
 def listing(
     connection: Connection,
     kind: Kind,
-    need: Need,
+    need: ReadRequest,
     chunk_size: int = CHUNK_SIZE,
     struct: Any = None,
     beside: Kind | None = None,
@@ -211,7 +211,7 @@ def listing(
     ``beside``: the same objects are decoded as its struct, too.
     """
     path = path_of(kind, need.namespace)
-    place, last = _Place(max(chunk_size, 0)), ""
+    place, last = _ListPosition(max(chunk_size, 0)), ""
     advance = _Advance(kind)
     answer = connection.ask(path, place.query(need))
     while True:
@@ -231,7 +231,7 @@ def listing(
             items, others = ([item for item in part if _key(item) > place.after] for part in (page.items, page.beside))
             page = replace(page, items=items, beside=others)
         advance.over(page)
-        place = _Place(place.limit, page.token, after=place.after)
+        place = _ListPosition(place.limit, page.token, after=place.after)
         coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
         yield page
         if coming is None:
@@ -261,15 +261,15 @@ class _Advance:
             self._firsts.add(first)
 
 
-def _resumed(place: _Place, answer: Response, last: str) -> _Place:
+def _resumed(place: _ListPosition, answer: Response, last: str) -> _ListPosition:
     """Where to go on after 410. Raises Expired if there is nothing left to try."""
     result = status(answer)
     token = result.token if result else ""
     if token and not place.stale:
-        return _Place(place.limit, token, stale=True, after=place.after)
+        return _ListPosition(place.limit, token, stale=True, after=place.after)
     if not place.limit:
         raise error(answer)
-    return _Place(0, after=last)
+    return _ListPosition(0, after=last)
 
 
 def _key(item: Any) -> str:
@@ -311,7 +311,7 @@ def version(connection: Connection) -> str:
 def fill(
     connection: Connection,
     store: Store,
-    needs: Iterable[Need],
+    needs: Iterable[ReadRequest],
     *,
     kinds: Mapping[str, Kind] = BY_KIND,
     chunk_size: int = CHUNK_SIZE,
@@ -354,7 +354,7 @@ def _gather(pages: Iterable[Sequence[Any]]) -> Any:
 def _read(
     connection: Connection,
     kind: Kind,
-    need: Need,
+    need: ReadRequest,
     chunk_size: int,
     progress: ProgressCallback | None,
     sharing: Sharing,
@@ -419,7 +419,7 @@ def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
         return False
 
 
-def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
+def named(connection: Connection, kind: Kind, need: ReadRequest) -> tuple[list[Any], Coverage]:
     """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
     answer = connection.ask(path_of(kind, need.namespace, need.name))
     if answer.code == 404 and (result := status(answer)) and result.names_object:

@@ -149,7 +149,8 @@ def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
 def _unpacked(packed: bytes, share: _Share) -> bytes:
     """The content of one gzip member. Its last four bytes tell the size, which saves growing a buffer to it.
 
-    What cannot unpack to more than the largest body is unpacked at once; of more no byte beyond the size that is told.
+    What cannot unpack to more than the largest body is unpacked at once; of more no byte beyond the size that is
+    reported.
     """
     size = int.from_bytes(packed[-4:], "little")
     try:

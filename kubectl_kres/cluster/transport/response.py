@@ -116,8 +116,8 @@ def error(answer: Response) -> errors.StatusError:
 
 def one_line(text: str) -> str:
     """The text on one line and not longer than a terminal can bear."""
-    folded = " ".join(text[: 8 * LONGEST].split())
-    return folded if len(folded) <= LONGEST else folded[: LONGEST - 1] + "…"
+    wrapped = " ".join(text[: 8 * LONGEST].split())
+    return wrapped if len(wrapped) <= LONGEST else wrapped[: LONGEST - 1] + "…"
 
 
 def _media(answer: Response) -> str:

@@ -1,4 +1,4 @@
-"""What is told of each request at the levels of ``-v``, in kubectl's form and without secrets."""
+"""What is reported of each request at the levels of ``-v``, in kubectl's form and without secrets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Trace:
         self._tell(self._log, f"{method} {url} {passed}", *shown)
 
     def _tell(self, log: Log, *lines: str) -> None:
-        """Lines that stay together while other requests are told of."""
+        """Lines that stay together while other requests are reported of."""
         with self._alone:
             for line in lines:
                 log(line)

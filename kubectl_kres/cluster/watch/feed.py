@@ -19,7 +19,7 @@ from kubectl_kres.cluster.watch.need_reader import SILENCE, Reader
 from kubectl_kres.cluster.watch.store_writer import Landing
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND, Kind, describe
-from kubectl_kres.store.store import Changes, Need, Store
+from kubectl_kres.store.store import Changes, ReadRequest, Store
 
 #: Seconds of silence after which the server is asked, and seconds that it may take to answer.
 SILENT, PATIENCE = 10.0, 5.0
@@ -109,15 +109,15 @@ class Feed:
         self._connection, self._kinds, self._namespaces = connection, kinds, tuple(dict.fromkeys(namespaces))
         self._chunk_size, self._silence = chunk_size, silence
         self._inbox, self._landing = Inbox(), Landing()
-        self._wanted: tuple[Need, ...] = ()
-        self._readers: dict[Need, Reader] = {}
+        self._wanted: tuple[ReadRequest, ...] = ()
+        self._readers: dict[ReadRequest, Reader] = {}
         self._pulse = Pulse(connection, lambda: tuple(self._readers.values()), self.clock)
         self._leaving: list[Reader] = []
         self._linger = linger
         #: Lists that nobody wants any more, and until when they are read.
-        self._lingering: dict[Need, float] = {}
+        self._lingering: dict[ReadRequest, float] = {}
 
-    def want(self, needs: Iterable[Need]) -> None:
+    def want(self, needs: Iterable[ReadRequest]) -> None:
         """Read these from now on, and no others. What nobody wants any more, and does not linger, leaves the store at
         the next ``drain``.
 
@@ -157,10 +157,10 @@ class Feed:
                 break
         return changes
 
-    def states(self) -> Mapping[Need, FeedState]:
+    def states(self) -> Mapping[ReadRequest, FeedState]:
         """How the reading of each need goes on, also of the single namespaces that are read instead of all.
 
-        Of what lingers nothing is told. A watch on which nothing happens is as fresh as the server's last answer to
+        Of what lingers nothing is reported. A watch on which nothing happens is as fresh as the server's last answer to
         anything.
         """
         lingering = self._lingering
@@ -192,13 +192,13 @@ class Feed:
             if need not in self._readers:
                 self._start(need)
 
-    def _instead(self, need: Need) -> Iterator[Need]:
+    def _instead(self, need: ReadRequest) -> Iterator[ReadRequest]:
         """The same in single namespaces, if it may not be read in all namespaces at once."""
         reader = self._readers.get(need)
         if reader is not None and reader.refused and reader.kind.namespaced and not need.namespace:
             yield from (replace(need, namespace=space) for space in self._namespaces)
 
-    def _start(self, need: Need) -> None:
+    def _start(self, need: ReadRequest) -> None:
         reader = Reader(
             self._connection,
             self._kinds[need.kind],

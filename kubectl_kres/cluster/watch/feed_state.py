@@ -29,7 +29,7 @@ class FeedState(Struct, frozen=True, omit_defaults=True):
     """
 
     phase: Phase
-    held: bool = False
+    has_objects: bool = False
     read: int = 0
     about: int = 0
     heard: float = 0.0

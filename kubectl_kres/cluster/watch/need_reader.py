@@ -31,7 +31,7 @@ from kubectl_kres.errors import (
 from kubectl_kres.model.admitting import Parameter
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import Coverage, Need, fallen_short
+from kubectl_kres.store.store import Coverage, ReadRequest, fallen_short
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
 #: server sends a bookmark about every minute.
@@ -53,7 +53,7 @@ class Reader:
         self,
         connection: Connection,
         kind: Kind,
-        need: Need,
+        need: ReadRequest,
         inbox: Inbox,
         *,
         clock: Clock,
@@ -229,7 +229,7 @@ class Reader:
             self._say("cover", Coverage("absent", error.message))
             self._wait("absent", error, RECHECK)
         else:
-            if not self.state.held:
+            if not self.state.has_objects:
                 self._say("cover", _failed(error))
             passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
             self._retry(error, "retrying" if passing else "failed")
@@ -267,7 +267,7 @@ class Reader:
 
     def _is(self, phase: Phase, **facts: Any) -> None:
         heard = facts.pop("heard", self.state.heard)
-        self.state = FeedState(phase, held=self.state.held, heard=heard, **facts)
+        self.state = FeedState(phase, has_objects=self.state.has_objects, heard=heard, **facts)
 
     def _say(self, what: What, load: Any = None) -> None:
         self._inbox.put(Word(self, what, load), self._over)

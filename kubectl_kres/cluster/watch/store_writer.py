@@ -11,7 +11,7 @@ from kubectl_kres.cluster.watch.need_reader import Reader
 from kubectl_kres.model.kinds import is_view
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.sharing import Siblings, share_with
-from kubectl_kres.store.store import READ, Changes, Coverage, Need, Store
+from kubectl_kres.store.store import READ, Changes, Coverage, ReadRequest, Store
 
 ObjectKey = tuple[str, str]
 
@@ -145,7 +145,7 @@ class Landing:
         reader_objects.faults = dict.fromkeys(skipped)
         self._cover(reader_objects, None, store, changes)
 
-    def _orphans(self, need: Need, store: Store, changes: Changes) -> None:
+    def _orphans(self, need: ReadRequest, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
         readers = [
             reader_objects for reader_objects in self._held.values() if reader_objects.reader.need.kind == need.kind

@@ -7,8 +7,8 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Tally
-from kubectl_kres.cli.select.workloads import Found, complete
+from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, RunSummary
+from kubectl_kres.cli.select.workloads import Selection, complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import Kind, find
@@ -16,7 +16,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.policies.reports.effects import effects_needs, policy_effects
 from kubectl_kres.policies.text import effect_lines
 from kubectl_kres.reports.common.explanation import Subject, Verdict
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Stands for all kinds of policies.
 ALL = "policies"
@@ -26,7 +26,7 @@ class PoliciesExplainer(Explainer):
     """Policies by namespace: all that match pods there, of one kind, or one by its name."""
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         return effects_needs(store, subject.ref.namespace)
 
     @classmethod
@@ -36,7 +36,9 @@ class PoliciesExplainer(Explainer):
             return None
         return partial(_chosen, words)
 
-    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    def reports(
+        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         options, ref = self.page.options, subject.ref
         for flag in ("container", "question"):
             if getattr(options, flag):
@@ -46,19 +48,21 @@ class PoliciesExplainer(Explainer):
         space = ref.namespace or (*options.namespaces, "default")[0]
         result = policy_effects(turn.store, space, turn.ask, kind, ref.name)
         if ref.name and turn.store.get(ref.kind, ref.name) is None and result.complete:
-            tally.missed(NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound"))
+            run_summary.missed(
+                NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+            )
             return
         yield (
-            Answered(subject, result, partial(effect_lines, result, color=self.page.color, width=self.page.width)),
+            ObjectAnswer(subject, result, partial(effect_lines, result, color=self.page.color, width=self.page.width)),
             None,
         )
         refused = any(other.refused for effect in result.policies for other in effect.others)
-        tally.answered(result.unseen, complete=result.complete, negative=options.exit_code and refused)
+        run_summary.answered(result.unseen, complete=result.complete, negative=options.exit_code and refused)
 
 
 def _chosen(
     named: Sequence[str], source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
-) -> Iterator[Found]:
+) -> Iterator[Selection]:
     """Raises UsageError for other types beside policies."""
     del given, options, words, program
     head, _, first = named[0].partition("/")
@@ -70,7 +74,7 @@ def _chosen(
         for name in names
     ]
     complete(source, subjects, lambda store, subject: effects_needs(store, subject.ref.namespace))
-    yield Found(tuple(subjects), listed=len(subjects) > 1)
+    yield Selection(tuple(subjects), listed=len(subjects) > 1)
 
 
 def _kind(kind: Kind | None) -> str:
@@ -84,5 +88,5 @@ def _known(kind: Kind | None) -> Kind:
 
 
 def _all(source: ObjectSource) -> tuple[str, ...]:
-    source.fill([Need("Namespace")])
+    source.fill([ReadRequest("Namespace")])
     return tuple(namespace.metadata.name for namespace in source.store.all("Namespace"))

@@ -13,10 +13,10 @@ from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_se
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 #: Policies and the first minor version that serves them as v1.
@@ -33,7 +33,7 @@ _RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOA
 _MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
-def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) -> Iterator[Need]:
+def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) -> Iterator[ReadRequest]:
     """Of a cluster alone: files, and snapshots of clusters, hold what they hold.
 
     What few servers have is asked for once the object was read, ``spec``: the server's version is known by then.
@@ -43,32 +43,32 @@ def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) ->
     if store.origin.kind != "cluster":
         yield from deciding_needs(store)
         return
-    yield Need("Namespace", name=namespace, required=False)
+    yield ReadRequest("Namespace", name=namespace, required=False)
     early = spec is None and not store.origin.version
     yield from (need for need in deciding_needs(store) if not (early and need.kind.startswith(_NEWEST)))
     yield from parameter_needs(store, namespace)
     account = getattr(spec, "service_account_name", "") if spec is not None else ""
     if account and account != "default":
-        yield Need("ServiceAccount", namespace, account)
+        yield ReadRequest("ServiceAccount", namespace, account)
 
 
-def deciding_needs(store: Store) -> Iterator[Need]:
+def deciding_needs(store: Store) -> Iterator[ReadRequest]:
     """What decides in all namespaces: the same few lists whatever is asked about; of a snapshot what it covers."""
     if store.origin.kind != "cluster":
-        yield from (Need(kind, required=False) for kind in sorted(DECIDING) if any(store.asked(kind)))
+        yield from (ReadRequest(kind, required=False) for kind in sorted(DECIDING) if any(store.asked(kind)))
         return
     match = _MINOR.match(store.origin.version)
     minor = int(match[1]) if match else 99
     for kind, since in POLICIES.items():
         if minor >= since:
-            yield Need(f"{kind}Binding", required=False)
+            yield ReadRequest(f"{kind}Binding", required=False)
             if any(True for _ in store.all(f"{kind}Binding")):
-                yield Need(kind, required=False)
+                yield ReadRequest(kind, required=False)
     for kind in WEBHOOKS:
-        yield Need(kind, required=False)
+        yield ReadRequest(kind, required=False)
 
 
-def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy] = ()) -> Iterator[Need]:
+def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy] = ()) -> Iterator[ReadRequest]:
     """The objects that bindings hand to policies about pods of the namespace; never a Secret.
 
     ``more``: policies and bindings that are not in the store.
@@ -137,29 +137,29 @@ class Policing(System):
 
         return security_patch(store, subject, analysis)
 
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
         """Nothing for a pod that exists: it was admitted."""
         return policing_needs(store, namespace, spec) if new else ()
 
-    def configuration_needs(self, store: Store) -> Iterable[Need]:
+    def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
         """What decides in all namespaces, and the parameters for those whose names were read."""
         yield from deciding_needs(store)
         for space in store.all("Namespace"):
             yield from parameter_needs(store, space.metadata.name)
 
-    def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
         """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
         if analysis.start.live is not None or not _decides(store, subject.ref.namespace, analysis.start.pod):
             return analysis
-        from kubectl_kres.policies.reports import judged
+        from kubectl_kres.policies.reports import apply as judged
 
-        return judged.policed(store, subject, ask, analysis)
+        return judged.apply_policies(store, subject, ask, analysis)
 
-    def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    def apply_to_workload(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
         """The same for the workload of a file itself."""
         if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace, analysis.start.pod):
             return analysis
-        from kubectl_kres.policies.reports import judged
+        from kubectl_kres.policies.reports import apply as judged
 
         return judged.policed_object(store, subject, ask, analysis)
 

@@ -13,7 +13,7 @@ from kubectl_kres.model.objects import on_wire
 from kubectl_kres.model.pod import WITHHELD, Pod
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.reports import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
-from kubectl_kres.policies.reports.scene import PluginLookups, scene_of
+from kubectl_kres.policies.reports.context import PluginLookups, admission_context
 from kubectl_kres.policies.rules import creation as policy_creation
 from kubectl_kres.policies.rules import validating
 from kubectl_kres.policies.rules.chain import named
@@ -22,9 +22,9 @@ from kubectl_kres.policies.rules.newer import familiar
 from kubectl_kres.policies.rules.policy import Bound, name_of
 from kubectl_kres.policies.rules.request import Request, creation, matched
 from kubectl_kres.policies.rules.resources import settled
-from kubectl_kres.reports.common.explanation import Ask, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
 #: What is not read of pods that exist, beside what is read of no template.
@@ -74,7 +74,7 @@ class PolicyEffects(Record, frozen=True):
     complete: bool = True
 
 
-def effects_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+def effects_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     """Policies, bindings, the namespace and its pods."""
     deciding = (
         structs.replace(deciding_need, required=True)
@@ -82,22 +82,24 @@ def effects_needs(store: Store, namespace: str) -> tuple[Need, ...]:
         if deciding_need.kind not in WEBHOOKS
     )
     params = parameter_needs(store, namespace)
-    return (Need("Namespace", name=namespace, required=False), *deciding, Need("Pod", namespace), *params)
+    return (ReadRequest("Namespace", name=namespace, required=False), *deciding, ReadRequest("Pod", namespace), *params)
 
 
-def policy_effects(store: Store, namespace: str, ask: Ask, kind: str = "", name: str = "") -> PolicyEffects:
+def policy_effects(
+    store: Store, namespace: str, ask: EvaluationOptions, kind: str = "", name: str = ""
+) -> PolicyEffects:
     """Of policies of one kind, or of that name alone, where these are given."""
-    scene = scene_of(store, namespace, ask.server)
+    context = admission_context(store, namespace, ask.server)
     policy_effects: list[PolicyEffect] = []
-    if scene is not None:
+    if context is not None:
         pods = [pod for pod in store.all("Pod", namespace) if pod.status.phase not in _ENDED]
         requests = list(_requests(pods, namespace, ask))
-        for text, bound in (("ValidatingAdmissionPolicy", scene.world.validating),
-                           ("MutatingAdmissionPolicy", scene.world.mutating)):  # fmt: skip
+        for text, bound in (("ValidatingAdmissionPolicy", context.world.validating),
+                           ("MutatingAdmissionPolicy", context.world.mutating)):  # fmt: skip
             if kind in ("", text):
                 chosen = [each for each in bound if name in ("", each.policy.name)]
                 policy_effects += [
-                    effect for each in chosen for effect in _effect(text, each, scene, requests, namespace, ask)
+                    effect for each in chosen for effect in _effect(text, each, context, requests, namespace, ask)
                 ]
     unseen = tuple(unread(store, effects_needs(store, namespace)))
     dangling = tuple(pair for policy in POLICIES if kind in ("", policy) for pair in _dangling(store, policy))
@@ -107,7 +109,7 @@ def policy_effects(store: Store, namespace: str, ask: Ask, kind: str = "", name:
 
 
 def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
-    if not store.covered(Need(kind)).known and store.origin.kind == "cluster":
+    if not store.covered(ReadRequest(kind)).known and store.origin.kind == "cluster":
         return
     known = {item.metadata.name for item in store.all(kind)}
     for binding in store.all(f"{kind}Binding"):
@@ -116,7 +118,7 @@ def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
             yield binding.metadata.name, wanted
 
 
-def _requests(pods: list[Pod], namespace: str, ask: Ask) -> Iterator[Request]:
+def _requests(pods: list[Pod], namespace: str, ask: EvaluationOptions) -> Iterator[Request]:
     """The pods as they would be created today."""
     for pod in pods:
         raw = {**on_wire(pod), "apiVersion": "v1", "kind": "Pod"}
@@ -130,10 +132,10 @@ def _requests(pods: list[Pod], namespace: str, ask: Ask) -> Iterator[Request]:
 
 
 def _effect(
-    kind: str, bound: Bound, scene: PluginLookups, requests: list[Request], namespace: str, ask: Ask
+    kind: str, bound: Bound, context: PluginLookups, requests: list[Request], namespace: str, ask: EvaluationOptions
 ) -> Iterator[PolicyEffect]:
     """Nothing for a policy that is about no pod there."""
-    bindings = [binding for binding in bound.bindings if _about_pods(bound, binding, scene, requests, namespace)]
+    bindings = [binding for binding in bound.bindings if _about_pods(bound, binding, context, requests, namespace)]
     if not bindings:
         return
     actions = dict.fromkeys(
@@ -152,41 +154,44 @@ def _effect(
         yield structs.replace(effect, unknown="; ".join(newer))
         return
     others: list[PodEffect] = []
-    seen = [request for request in requests if _matches(bound, request, scene)]
+    seen = [request for request in requests if _matches(bound, request, context)]
     try:
         for request in seen:
-            others += _of_pod(kind, bound, request, scene, ask)
+            others += _of_pod(kind, bound, request, context, ask)
     except NotComputed as gap:
         yield structs.replace(effect, unknown=str(gap))
         return
     yield structs.replace(effect, pods=len(seen), met=len(seen) - len(others), others=tuple(others))
 
 
-def _matches(bound: Bound, request: Request, scene: PluginLookups) -> bool:
-    return matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None and any(
-        matched((binding.get("spec") or {}).get("matchResources"), request, scene.world.namespace) is not None
+def _matches(bound: Bound, request: Request, context: PluginLookups) -> bool:
+    return matched(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None and any(
+        matched((binding.get("spec") or {}).get("matchResources"), request, context.world.namespace) is not None
         for binding in bound.bindings
     )
 
 
-def _about_pods(bound: Bound, binding: Raw, scene: PluginLookups, requests: list[Request], namespace: str) -> bool:
+def _about_pods(bound: Bound, binding: Raw, context: PluginLookups, requests: list[Request], namespace: str) -> bool:
     """Whether some pod there can be meant: one that exists, or any, whatever its labels."""
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
     own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
     if any(
-        all(matched(part, request, scene.world.namespace) is not None for part in (own, theirs)) for request in requests
+        all(matched(part, request, context.world.namespace) is not None for part in (own, theirs))
+        for request in requests
     ):
         return True
     loose = [{**(part or {}), "objectSelector": None} for part in (own, theirs)]
-    return all(matched(part, bare, scene.world.namespace) is not None for part in loose)
+    return all(matched(part, bare, context.world.namespace) is not None for part in loose)
 
 
-def _of_pod(kind: str, bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
+def _of_pod(
+    kind: str, bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions
+) -> Iterator[PodEffect]:
     """What is not as the policy wants it; nothing: all is. Raises NotComputed."""
     if kind == "MutatingAdmissionPolicy":
-        yield from _unset(bound, request, scene, ask)
+        yield from _unset(bound, request, context, ask)
         return
-    review = validating.review(request, (bound,), scene.given)
+    review = validating.review(request, (bound,), context.given)
     if review.unknown:
         raise NotComputed(review.unknown[0].partition(" is not computed: ")[2])
     texts = [(refusal.findings[0].text, True) for refusal in review.refusals] or [
@@ -197,8 +202,8 @@ def _of_pod(kind: str, bound: Bound, request: Request, scene: PluginLookups, ask
         yield PodEffect(request.name, text.partition(" denied request: ")[2] or text, refused)
 
 
-def _unset(bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
-    session = MutationRun((bound,), scene.given, ask.server)
+def _unset(bound: Bound, request: Request, context: PluginLookups, ask: EvaluationOptions) -> Iterator[PodEffect]:
+    session = MutationRun((bound,), context.given, ask.server)
     whole, refusal = session.run(request)
     if session.dropped:
         yield PodEffect(request.name, session.dropped[0].text, refused=True)
@@ -206,5 +211,9 @@ def _unset(bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> It
     if refusal is not None:
         yield PodEffect(request.name, refusal.message, refused=True)
     elif whole != request.object:
-        values = [f"{entry.path} {entry.after or 'gone'}" for step in session.steps for entry in step.told(ask.server)]
+        values = [
+            f"{entry.path} {entry.after or 'gone'}"
+            for step in session.steps
+            for entry in step.changed_resources(ask.server)
+        ]
         yield PodEffect(request.name, f"lacks {', '.join(values)}" if values else "lacks what it sets")

@@ -9,7 +9,7 @@ from typing import Any
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
-from kubectl_kres.policies.reports.judged import next_pod
+from kubectl_kres.policies.reports.apply import next_pod
 from kubectl_kres.policies.rules.pod_security.compliant import (
     compliant_spec,
     context_changes,
@@ -18,7 +18,7 @@ from kubectl_kres.policies.rules.pod_security.compliant import (
 )
 from kubectl_kres.policies.rules.pod_security.levels import RULE, detail, standard_of, violations
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Ask, Subject, template_of
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper
@@ -64,7 +64,7 @@ def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: A
     from kubectl_kres.reports.explain.explain import analysis_of
 
     ref = ObjectRef("Pod", subject.ref.name, subject.ref.namespace)
-    tried = analysis_of(store, Subject(ref, BY_KIND["Pod"], pod), Ask(analysis.server), journal=False)
+    tried = analysis_of(store, Subject(ref, BY_KIND["Pod"], pod), EvaluationOptions(analysis.server), journal=False)
     return verdict_of(tried.outcomes).message if any(outcome.refusal for outcome in tried.outcomes) else ""
 
 

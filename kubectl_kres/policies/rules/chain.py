@@ -148,7 +148,7 @@ class Chain:
 
             yield validating.review(request, self.world.validating, self.given)
 
-    def judged(
+    def evaluate(
         self,
         request: Request,
         admitted: Callable[[Policies], Sequence[Outcome]],
@@ -177,8 +177,8 @@ class Chain:
                 continue
             for last in admitted(self.policies):
                 if last.allowed or last.refusal is not None:
-                    told = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
-                    yield PolicyAnswer(told, _stored(seen, last), audit, gaps, steps)
+                    texts = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
+                    yield PolicyAnswer(texts, _stored(seen, last), audit, gaps, steps)
 
 
 def _without(request: Request, names: frozenset[str]) -> Request:
@@ -228,16 +228,16 @@ def create(
     raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
 ) -> tuple[PolicyAnswer, ...]:
     """Every answer to a CREATE of the object as sent."""
-    told = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
+    texts = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
     answers = _created_of(raw, namespace, policies, server, world)
-    return tuple(_with_warnings(answer, told) if answer.outcome.code != BAD_REQUEST else answer for answer in answers)
+    return tuple(_with_warnings(answer, texts) if answer.outcome.code != BAD_REQUEST else answer for answer in answers)
 
 
-def _with_warnings(answer: PolicyAnswer, told: set[str]) -> PolicyAnswer:
+def _with_warnings(answer: PolicyAnswer, texts: set[str]) -> PolicyAnswer:
     """With what was said when the object was decoded, whatever came of it."""
-    if told <= set(answer.outcome.warnings):
+    if texts <= set(answer.outcome.warnings):
         return answer
-    warnings = tuple(sorted({*answer.outcome.warnings, *told}))
+    warnings = tuple(sorted({*answer.outcome.warnings, *texts}))
     return structs.replace(answer, outcome=structs.replace(answer.outcome, warnings=warnings))
 
 
@@ -300,7 +300,7 @@ def _created(
     if pod:
         known = without_gated(synced, chain.server)
         synced = synced if known is synced else received(known)
-    told = security_fields.synced(synced) if pod else []
+    texts = security_fields.synced(synced) if pod else []
 
     def admitted(policies: Policies) -> Sequence[Outcome]:
         if not pod:
@@ -312,7 +312,7 @@ def _created(
             decoded(synced, Pod),
             policies,
             chain.server,
-            decoded=told,
+            decoded=texts,
             warnings=tuple(pod_notices(synced)),
             faults=tuple({str(fault): fault for fault in faults}.values()),
         )
@@ -320,7 +320,7 @@ def _created(
 
     new = synced
 
-    yield from chain.judged(request.of(new), admitted, steps, unknown)
+    yield from chain.evaluate(request.of(new), admitted, steps, unknown)
 
 
 def _bounds_only(limits: Limits) -> Limits:
@@ -438,7 +438,7 @@ def _pod(
         if refusal is not None:
             return chain.refused(refusal, steps=tuple(session.steps))
         whole = dict(mutated)
-        entries.extend(entry for step in session.steps[done:] for entry in step.told(chain.server))
+        entries.extend(entry for step in session.steps[done:] for entry in step.changed_resources(chain.server))
         if not session.again:
             break
     return whole, tuple(session.steps), unknown

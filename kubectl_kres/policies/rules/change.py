@@ -64,8 +64,8 @@ def change(
         whole, steps, unknown = mutated
         stored = built_in.kept(operation, before, whole)
         admitted = _updates(operation, before, stored, chain)
-        judged = chain.judged(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
-        policy_answers.extend(unanswered(judged, session.dropped))
+        evaluated = chain.evaluate(request.of(None if verb == "DELETE" else stored), admitted, steps, unknown)
+        policy_answers.extend(unanswered(evaluated, session.dropped))
     return distinct(policy_answers)
 
 

@@ -59,7 +59,7 @@ class Mutation(Struct, frozen=True):
     def source(self) -> Source:
         return Source("MutatingAdmissionPolicy", self.policy, field=f"spec.mutations[{self.index}]")
 
-    def told(self, server: Server) -> Iterator[Set]:
+    def changed_resources(self, server: Server) -> Iterator[Set]:
         """The requests and limits of a pod that it changed."""
         before, after = draft_of(self.before, server).values(), draft_of(self.after, server).values()
         for path in sorted({*before, *after}):

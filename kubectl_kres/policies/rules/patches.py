@@ -237,12 +237,12 @@ def applied(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Raw:
     patch = {**patch, "kind": kind, "apiVersion": version}
     faults = [*_faults(root, patch, "")]
     if faults:
-        told = faults[0] if len(faults) == 1 else "\n  ".join(("errors:", *faults))
-        raise CannotApply(f"failed to convert patch object to typed object: {told}")
+        texts = faults[0] if len(faults) == 1 else "\n  ".join(("errors:", *faults))
+        raise CannotApply(f"failed to convert patch object to typed object: {texts}")
     atomic = list(_atomic(root, patch, ""))
     if atomic:
-        told = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
-        raise CannotApply(f"invalid ApplyConfiguration: {told}")
+        texts = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
+        raise CannotApply(f"invalid ApplyConfiguration: {texts}")
     merged: Raw = _merged(root, copy.deepcopy(dict(original)), patch)
     return merged
 

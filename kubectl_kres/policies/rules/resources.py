@@ -62,7 +62,7 @@ def _item(value: Any, name: str) -> Any:
 
 
 def _amount(value: Any) -> Any:
-    """One that does not parse was told of before."""
+    """One that does not parse was reported of before."""
     try:
         return str(stored(value))
     except QuantityError:

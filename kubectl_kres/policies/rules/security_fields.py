@@ -46,7 +46,7 @@ def _profile(annotation: str) -> dict[str, str] | None:
 
 def synced(pod: dict[str, Any]) -> list[str]:
     """Copy AppArmor annotations into fields, in place; the warnings."""
-    spec, annotations, told = pod.get("spec") or {}, _annotations(pod), []
+    spec, annotations, texts = pod.get("spec") or {}, _annotations(pod), []
     if _windows(spec):
         return []
     whole = (spec.get("securityContext") or {}).get("appArmorProfile")
@@ -59,8 +59,8 @@ def synced(pod: dict[str, Any]) -> list[str]:
             continue
         if profile is not None:
             container["securityContext"] = {**context, "appArmorProfile": profile}  # type: ignore[index]
-        told.append(f'metadata.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead')
-    return told
+        texts.append(f'metadata.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead')
+    return texts
 
 
 def errors(pod: Raw) -> Iterator[FieldError]:

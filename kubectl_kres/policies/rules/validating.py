@@ -169,8 +169,8 @@ def _audited(failures: Sequence[Raw], server: Server) -> dict[str, str]:
     """The annotation of what failed: up to 1.36 the first failure alone, since then up to 50."""
     if not failures:
         return {}
-    told = failures[:_MOST_FAILURES] if server.behaves("policy/every-audit-failure") else failures[:1]
-    text = json.dumps(list(told), separators=(",", ":"), ensure_ascii=False)
+    texts = failures[:_MOST_FAILURES] if server.behaves("policy/every-audit-failure") else failures[:1]
+    text = json.dumps(list(texts), separators=(",", ":"), ensure_ascii=False)
     for char, escaped in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
         text = text.replace(char, escaped)
     return {"validation.policy.admission.k8s.io/validation_failure": text}

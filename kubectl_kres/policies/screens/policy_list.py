@@ -10,7 +10,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.policies.reports.effects import PolicyEffect, effects_needs, policy_effects
 from kubectl_kres.policies.text import policy_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -69,11 +69,11 @@ def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
     yield from toned("quiet", wrapped(f"{text} pods. t shows what decided something lately.", width))
 
 
-def _needs(namespace: str) -> tuple[Need, ...]:
-    return Need("Namespace", name=namespace, required=False), Need("Pod", namespace)
+def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+    return ReadRequest("Namespace", name=namespace, required=False), ReadRequest("Pod", namespace)
 
 
-def _also(session: Session, namespace: str) -> Iterable[Need]:
+def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
     return effects_needs(session.store, namespace)
 
 

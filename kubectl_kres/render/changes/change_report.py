@@ -126,9 +126,9 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
     tone = _TONES[change.effect]
     yield [(tone, f"  {_where(change.subject)}"), ("", f"  {_pods(change)}")]
     texts = list(change.refusals)
-    following = change.next_after
-    if following is not None and not following.admitted and not texts:
-        texts = [following.message]
+    next_answer = change.next_after
+    if next_answer is not None and not next_answer.admitted and not texts:
+        texts = [next_answer.message]
     for text in texts:
         yield from toned("", wrapped(text, width, first="    ", rest="    "))
     rollout = change.rollout_after
@@ -142,9 +142,9 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
         was = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
         yield from toned("", wrapped(f"{at_maximum(reach)}{was}", width, first="    ", rest="      "))
     before = change.next_before
-    if before is not None and following is not None and before.admitted and following.admitted:
-        if before.qos != following.qos:
-            yield [("", f"    next pods: QoS class {before.qos} -> {following.qos}")]
+    if before is not None and next_answer is not None and before.admitted and next_answer.admitted:
+        if before.qos != next_answer.qos:
+            yield [("", f"    next pods: QoS class {before.qos} -> {next_answer.qos}")]
         for item in change.resized:
             yield [("", f"    next pods: {item.path} {item.before or 'unset'} -> {item.after or 'unset'}")]
 
@@ -158,7 +158,7 @@ def _stalls(rollout: NextRollout) -> str:
 def _pods(change: WorkloadChange) -> str:
     before, after = change.before, change.after
     if before is None and after is None:
-        return ", ".join(["next run", *_following(change)])
+        return ", ".join(["next run", *_next_pod_words(change)])
     if before is None and after is not None:
         return f"new: {_first_pod(change) or _count(after)}"
     if after is None or before is None:
@@ -166,23 +166,23 @@ def _pods(change: WorkloadChange) -> str:
     parts = [_count(after)] if before == after else [f"{_count(before)} -> {_count(after)}"]
     if change.stalled:
         parts.append("its rollout stalls")
-    following = _following(change, "the next one ")
-    return ", ".join([*parts, *following])
+    next_answer = _next_pod_words(change, "the next one ")
+    return ", ".join([*parts, *next_answer])
 
 
 def _first_pod(change: WorkloadChange) -> str:
     """What becomes of the first pod of a new object whose pods are not counted; empty of another one."""
-    following = change.next_after
-    if not change.uncounted or following is None:
+    next_answer = change.next_after
+    if not change.uncounted or next_answer is None:
         return ""
-    return f"its first pod is {'admitted' if following.admitted else 'refused'}"
+    return f"its first pod is {'admitted' if next_answer.admitted else 'refused'}"
 
 
-def _following(change: WorkloadChange, which: str = "") -> list[str]:
-    following, was = change.next_after, change.next_before
-    if following is not None and not following.admitted and not change.refusals and (was is None or was.admitted):
+def _next_pod_words(change: WorkloadChange, which: str = "") -> list[str]:
+    next_answer, was = change.next_after, change.next_before
+    if next_answer is not None and not next_answer.admitted and not change.refusals and (was is None or was.admitted):
         return [f"{which}is refused"]
-    if following is not None and following.admitted and was is not None and not was.admitted:
+    if next_answer is not None and next_answer.admitted and was is not None and not was.admitted:
         return [f"{which}is admitted"]
     return []
 

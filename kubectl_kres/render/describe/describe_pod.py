@@ -1,6 +1,6 @@
 """A pod in the very lines of kubectl describe, as far as they are about the pod itself.
 
-Left out are events, devices, spread constraints and scheduling groups; only usual kinds of volumes are told.
+Left out are events, devices, spread constraints and scheduling groups; only usual kinds of volumes are reported.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _head(meta: Raw, spec: Raw, status: Raw) -> PodRows:
     yield from _given("Service Account", spec.get("serviceAccountName") or None)
     node = spec.get("nodeName")
     yield ("Node:", f"{node}/{status.get('hostIP', '')}" if node else _NONE)
-    yield from _given("Start Time", _moment(status.get("startTime")))
+    yield from _given("Start Time", _format_time(status.get("startTime")))
     yield from label_rows("Labels", meta.get("labels") or {})
     yield from annotation_rows(meta.get("annotations") or {})
     yield ("Status:", status.get("phase", ""))
@@ -64,7 +64,7 @@ def _given(title: str, value: Any) -> PodRows:
         yield (f"{title}:", str(value))
 
 
-def _moment(text: str | None) -> str | None:
+def _format_time(text: str | None) -> str | None:
     """RFC 1123 with a numeric zone, as kubectl prints times; in the zone they are written in."""
     return None if text is None else datetime.fromisoformat(text).strftime("%a, %d %b %Y %H:%M:%S %z")
 
@@ -133,14 +133,14 @@ def _one_state(title: str, state: Raw) -> PodRows:
     running, waiting, ended = (state.get(key) for key in ("running", "waiting", "terminated"))
     if running is not None:
         yield (f"    {title}:", "Running")
-        yield from (("      Started:", text) for text in [_moment(running.get("startedAt"))] if text)
+        yield from (("      Started:", text) for text in [_format_time(running.get("startedAt"))] if text)
     elif ended is not None:
         yield (f"    {title}:", "Terminated")
         yield from ((f"      {key.capitalize()}:", ended[key]) for key in ("reason", "message") if ended.get(key))
         yield ("      Exit Code:", str(ended.get("exitCode", 0)))
         yield from (("      Signal:", str(ended["signal"])) for _ in [0] if ended.get("signal"))
         for name, key in (("Started", "startedAt"), ("Finished", "finishedAt")):
-            yield from ((f"      {name}:", text) for text in [_moment(ended.get(key))] if text)
+            yield from ((f"      {name}:", text) for text in [_format_time(ended.get(key))] if text)
     else:
         yield (f"    {title}:", "Waiting")
         yield from (("      Reason:", text) for text in [(waiting or {}).get("reason")] if text)
@@ -227,7 +227,7 @@ def _toleration(mapping: Raw) -> str:
 
 
 def _volume(volume: Raw) -> Iterator[tuple[str, str]]:
-    """Title and value of what is told of a volume."""
+    """Title and value of what is reported of a volume."""
     if "emptyDir" in volume:
         empty_dir = volume["emptyDir"] or {}
         yield "Type", "EmptyDir (a temporary directory that shares a pod's lifetime)"

@@ -57,8 +57,8 @@ def _cell(part: AreaPart, *, ascii_only: bool) -> str:
 def area_said(area: OverviewArea) -> str:
     """How many fare how; of what is not known why."""
     if area.state == "absent":
-        told = (system.absent.get(area.kind, "") for system in systems())
-        return next(filter(None, told), f"the server has no {BY_KIND[area.kind].plural}")
+        texts = (system.absent.get(area.kind, "") for system in systems())
+        return next(filter(None, texts), f"the server has no {BY_KIND[area.kind].plural}")
     if area.state:
         return _UNKNOWN[area.state]
     parts = ", ".join(map(_part, area.parts))

@@ -224,14 +224,14 @@ def _largest(pairs: Sequence[Pair], resource: str) -> int:
 
 
 def _scale_drawn(pair: Pair, most: int, cells: int, *, ascii_only: bool) -> str:
-    full, beyond = _ASCII if ascii_only else _BLOCKS
+    full, excess = _ASCII if ascii_only else _BLOCKS
     request = parse(pair.request).nano if pair.request is not None else 0
     # The last cell is that of an open end.
     room = cells - 1
     number = _cells(request, most, room)
     if pair.limit is None:
-        return full * number + beyond * (room - number) + _OPEN[ascii_only]
-    return full * number + beyond * max(0, _cells(parse(pair.limit).nano, most, room) - number)
+        return full * number + excess * (room - number) + _OPEN[ascii_only]
+    return full * number + excess * max(0, _cells(parse(pair.limit).nano, most, room) - number)
 
 
 def _cells(amount: int, most: int, cells: int) -> int:

@@ -127,11 +127,11 @@ def named_bar(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only:
     one scale.
     """
     hard = parse(room.hard).nano
-    held = sorted(((parse(amount).nano, name) for name, amount in room.holds.items()), reverse=True)
-    total = max(hard, sum(amount for amount, _ in held))
+    known_objects = sorted(((parse(amount).nano, name) for name, amount in room.holds.items()), reverse=True)
+    total = max(hard, sum(amount for amount, _ in known_objects))
     free = _FREE_CELL[ascii_only]
     drawn, used = "", 0
-    for amount, name in held:
+    for amount, name in known_objects:
         used += amount
         width = max(1, used * cells // total - len(drawn)) if total and amount else 0
         short = name.rpartition("/")[2]

@@ -16,7 +16,7 @@ from kubectl_kres.render.verdict.headline import PARTLY, cause, message_of, part
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3
-#: Values that are told in few words.
+#: Values that are reported in few words.
 _BRIEFLY = 3
 #: What to say where nothing differs, by what would be beside it.
 _SAME = {"STORED": "it is stored as it is written", "TODAY": "it would get the same values today"}
@@ -28,7 +28,7 @@ _Yaml = list[tuple[str, str]]
 
 
 def lines(difference: Difference, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Nothing where nothing changed. A refusal is told first, in comment lines."""
+    """Nothing where nothing changed. A refusal is reported first, in comment lines."""
     if not difference.changed:
         return
     for line in difference_lines(difference, width):
@@ -138,10 +138,10 @@ def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str,
         if tag == "equal":
             body += [(" ", text) for text, _ in before[i1:i2]]
             continue
-        added = {path for _, path in after[j1:j2]}
+        additions = {path for _, path in after[j1:j2]}
         for text, path in before[i1:i2]:
             reason = reasons.get(path)
-            replaced = reason is not None and path in added and not reason.note
+            replaced = reason is not None and path in additions and not reason.note
             body += _reasoned("-", text, "" if reason is None or replaced else reason.note or _rule(reason), width)
         for text, path in after[j1:j2]:
             reason = reasons.get(path)

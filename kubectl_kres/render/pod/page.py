@@ -18,8 +18,8 @@ from kubectl_kres.reports.common.explanation import (
     Fact,
     ResourceValue,
     Total,
-    gist,
     merge_facts,
+    normalize_message,
 )
 
 #: Values that are shown; the rest is counted. Fewer where each has a remark, and where fixes are the answer.
@@ -183,7 +183,7 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
 
 def _said(text: str) -> str:
     """Return what a sentence of the server says but for what was used then, which changes from try to try."""
-    return gist(text).partition(", used: ")[0]
+    return normalize_message(text).partition(", used: ")[0]
 
 
 def _often(fact: Fact, now: str) -> str:

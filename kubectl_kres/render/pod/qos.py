@@ -127,7 +127,7 @@ _EMPTY_LEVEL = (
 )
 _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
-#: Edits that are told in few words.
+#: Edits that are reported in few words.
 _BRIEFLY = 3
 
 

@@ -137,7 +137,7 @@ def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
         if end.complete:
             yield label, False, "under way: it completes, as old pods make room"
         else:
-            yield label, True, f"under way and stuck{_resting(end)}"
+            yield label, True, f"under way and stuck{_end_words(end)}"
     elif fit.would is not None:
         yield label, fit.would in {"slow", "shrinking", "stuck"}, _would(fit, replicas)
     if end is not None and not end.complete:
@@ -164,10 +164,10 @@ def _would(fit: Fit, replicas: Replicas) -> str:
             return "needs no surge: all old pods end first"
         case "replaced":
             return f"needs no surge: old pods end first, {fewer} at a time"
-    return f"would stall{_resting(fit.would_end)}" if fit.would_end is not None else "would stall"
+    return f"would stall{_end_words(fit.would_end)}" if fit.would_end is not None else "would stall"
 
 
-def _resting(end: RolloutEnd) -> str:
+def _end_words(end: RolloutEnd) -> str:
     left = f", {end.old} old pod{'s' * (end.old != 1)} left" if end.old else ", no old pod left"
     return f" at {end.updated} of {end.of} updated{left}, forever"
 

@@ -42,17 +42,17 @@ def row_of(policy_explanation: PolicyExplanation) -> Row:
         outcome = policy_explanation.verdict.outcome
     elif not policy_explanation.complete:
         outcome = f"{outcome}{AS_FAR_AS_SEEN}"
-    return Row(policy_explanation.subject, outcome, tone, _gist(policy_explanation))
+    return Row(policy_explanation.subject, outcome, tone, _summary(policy_explanation))
 
 
 def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
     words, tone = word(policy_explanation)
-    gist = "" if policy_explanation.remedies else _gist(policy_explanation)
+    summary = "" if policy_explanation.remedies else _summary(policy_explanation)
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
-        gist = policy_explanation.verdict.message
+        summary = policy_explanation.verdict.message
     seen = "" if policy_explanation.complete else PARTLY
-    text = f": {policy_explanation.subject.full}{f': {gist}' if gist else ''}"
+    text = f": {policy_explanation.subject.full}{f': {summary}' if summary else ''}"
     return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
 
 
@@ -68,7 +68,7 @@ def word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
 
 
-def _gist(policy_explanation: PolicyExplanation) -> str:
+def _summary(policy_explanation: PolicyExplanation) -> str:
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
         first, *others = [remedy.text for remedy in policy_explanation.remedies] or [policy_explanation.verdict.message]
         return f"{first} (and {len(others)} more)" if others else first

@@ -47,24 +47,24 @@ def tree_lines(nodes: Sequence[UsageNode], names: Sequence[str], width: int) -> 
             continue
         yield [("", "")]
         yield [("strong", f"  {name}"), ("quiet", " by value")]
-        amount = max(size(row.amount) for row in rows)
-        label = max(size(row.label) + _INDENT * row.depth for row in rows)
+        amount = max(size(line_row.amount) for line_row in rows)
+        label = max(size(line_row.label) + _INDENT * line_row.depth for line_row in rows)
         label = min(label, max(_TREE_LABEL, width - amount - 40))
-        for row in rows:
-            yield from _drawn(row, label, amount, width)
+        for line_row in rows:
+            yield from _drawn(line_row, label, amount, width)
 
 
-def _drawn(row: TreeRow, label: int, amount: int, width: int) -> Iterator[Line]:
-    indent = " " * (_INDENT * row.depth)
-    who = padded(clipped(row.label, label - len(indent)), label - len(indent))
-    share = f"{row.percent:>3}%" if row.percent is not None else ""
-    head = f"    {indent}{who}  {padded(row.amount, amount)}  {share:>4}"
-    if size(head) + 2 + size(row.more) <= width:
-        yield [("", head), ("quiet", f"  {row.more}" if row.more else "")]
+def _drawn(line_row: TreeRow, label: int, amount: int, width: int) -> Iterator[Line]:
+    indent = " " * (_INDENT * line_row.depth)
+    who = padded(clipped(line_row.label, label - len(indent)), label - len(indent))
+    share = f"{line_row.percent:>3}%" if line_row.percent is not None else ""
+    head = f"    {indent}{who}  {padded(line_row.amount, amount)}  {share:>4}"
+    if size(head) + 2 + size(line_row.more) <= width:
+        yield [("", head), ("quiet", f"  {line_row.more}" if line_row.more else "")]
         return
     yield [("", head)]
     below = f"      {indent}"
-    yield from toned("quiet", wrapped(row.more, width, first=below, rest=f"{below}  "))
+    yield from toned("quiet", wrapped(line_row.more, width, first=below, rest=f"{below}  "))
 
 
 def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator[TreeRow]:
@@ -77,7 +77,7 @@ def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator
         node = alike[0]
         more = f"and {len(alike) - 1} more like it, each" if len(alike) > 1 else more_of(node, name)
         yield TreeRow(depth, label_of(node), node.usage[name], node.percents.get(name), more)
-        # What has no values, as a count of pods, is told by workload.
+        # What has no values, as a count of pods, is reported by workload.
         if any(_has_values(usage_node, name) for usage_node in node.inside):
             yield from tree_rows(node.inside, name, depth + 1)
 
@@ -87,7 +87,7 @@ def _nano(node: UsageNode, name: str) -> int:
 
 
 def _likeness(node: UsageNode, name: str) -> object:
-    """Equal for neighbours that are told as one: pods of a workload with the same values, set by the same."""
+    """Equal for neighbours that are reported as one: pods of a workload with the same values, set by the same."""
     if node.subject is None or node.subject.kind != "Pod" or not node.inside:
         return id(node)
     return node.usage[name], tuple(
@@ -132,7 +132,7 @@ def setter_words(set_by: SetBy) -> str:
 _LABEL, _CELL = 32, 20
 #: Cells of a share without a bar.
 _SHARE = 6
-#: Names that are told in few words.
+#: Names that are reported in few words.
 _BRIEFLY = 3
 #: Percent of a hard that nothing is left of.
 _FULL = 100
@@ -219,7 +219,9 @@ class _Table:
             ("USED", "COUNTED", "HARD", "LEFT") if report.recounted else ("USED", "HARD", "LEFT")
         )
         rows = [self._cells(use) for use in report.uses]
-        self.widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(self.heads)]
+        self.widths = [
+            max(size(head), *(size(line_row[at]) for line_row in rows)) for at, head in enumerate(self.heads)
+        ]
         self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
         if 4 + self.label + size(row(self.heads, self.widths)) + _SHARE > width:
             # It says what the two before it do: the share must not stand on a line of its own.

@@ -138,10 +138,10 @@ def toned(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
         yield [(tone, line)]
 
 
-def since(moment: str, now: str) -> str:
+def since(time: str, now: str) -> str:
     """How long ago, in the largest unit; empty if that is not known. Both as RFC 3339."""
     try:
-        seconds = int((datetime.fromisoformat(now) - datetime.fromisoformat(moment)).total_seconds())
+        seconds = int((datetime.fromisoformat(now) - datetime.fromisoformat(time)).total_seconds())
     except (ValueError, TypeError):
         return ""
     for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):

@@ -52,25 +52,25 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         group = {"quota/exceeded": exceeded, "quota/must-specify": stated}.get(finding.rule)
         if group is not None:
             group.setdefault(_object(finding), []).append(finding)
-    told: set[str] = set()
+    texts: set[str] = set()
     for finding in findings:
         if finding.rule == "pod-security/violated":
-            if finding.rule not in told:
+            if finding.rule not in texts:
                 yield _level_text([other for other in findings if other.rule == finding.rule])
-            told.add(finding.rule)
+            texts.add(finding.rule)
             continue
         of = _object(finding)
         if finding.rule == "quota/exceeded":
-            if of not in told:
+            if of not in texts:
                 lacking = _listed(f"{short_by(finding)} of {finding.resource}" for finding in exceeded[of])
                 yield f"{of} is short by {lacking}"
         elif finding.rule == "quota/must-specify":
-            if of not in told:
+            if of not in texts:
                 yield f"{of} requires {_listed(finding.resource for finding in stated[of])} on every container"
         else:
             yield _other(finding, names)
             continue
-        told.add(of)
+        texts.add(of)
 
 
 def _level_text(findings: Sequence[Finding]) -> str:

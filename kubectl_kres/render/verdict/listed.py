@@ -68,7 +68,7 @@ _LAST, _OUTCOME, _STATE = len(HEADS) - 1, HEADS.index("OUTCOME"), HEADS.index("S
 
 
 class Rows:
-    """Makes rows; outlines of pods that were judged together share their verdict, and are worded once."""
+    """Makes rows; outlines of pods that were evaluated together share their verdict, and are worded once."""
 
     def __init__(self) -> None:
         self._last: tuple[Outline, str] | None = None

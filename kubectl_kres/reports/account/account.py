@@ -28,7 +28,7 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class AccountStep(Struct, frozen=True):
@@ -225,7 +225,9 @@ def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator
         return
     ref = subject.ref
     there = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
-    known = store.covered(Need("Job", ref.namespace)).known or store.get("CronJob", ref.name, ref.namespace) is None
+    known = (
+        store.covered(ReadRequest("Job", ref.namespace)).known or store.get("CronJob", ref.name, ref.namespace) is None
+    )
     # Which Jobs there are is not known: at least the next one comes.
     count = max(1, kept_jobs(cron_job) - there) if known else 1
     yield Creation("Job", ref.name, count_request("jobs.batch", ref.name), count=count)

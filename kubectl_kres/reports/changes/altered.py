@@ -18,7 +18,7 @@ from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed
-from kubectl_kres.simulate.ends import End, QuotaEnd, WorkloadEnd
+from kubectl_kres.simulate.final_states import FinalState, QuotaEnd, WorkloadEnd
 from kubectl_kres.simulate.live import parts_of, raw_of
 from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.state import World
@@ -54,7 +54,7 @@ class _Space(NamedTuple):
 
     name: str
     world: World
-    end: End
+    end: FinalState
     store: Store
 
 
@@ -76,11 +76,14 @@ def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, cha
     for name in outcome.after.spaces:
         namespace, _ = outcome.after.spaces[name]
         states = outcome.after.states(name)
-        ends = [namespace.end(state) for state in states]
-        if not ends:
+        final_states = [namespace.end(state) for state in states]
+        if not final_states:
             continue
-        at = min(range(len(ends)), key=lambda number: sum(workload.pods for workload in ends[number].workloads))
-        space = _Space(name, namespace.tables.worlds[states[at].world], ends[at], store)
+        at = min(
+            range(len(final_states)),
+            key=lambda number: sum(workload.pods for workload in final_states[number].workloads),
+        )
+        space = _Space(name, namespace.tables.worlds[states[at].world], final_states[at], store)
         for ref in sorted(concerned, key=str):
             if ref.namespace == name:
                 more, less = _changed(space, ref)

@@ -26,7 +26,7 @@ from kubectl_kres.reports.changes.report import (
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.simulate.change import Apply, key_of_step
 from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Placed, Sent, Side
-from kubectl_kres.simulate.ends import End, WorkloadEnd
+from kubectl_kres.simulate.final_states import FinalState, WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next import (
     Maximum,
@@ -45,7 +45,7 @@ _ORDER = {"worse": 0, "better": 1, "other": 2}
 
 
 class _Workload(NamedTuple):
-    """A workload on one side, over all ends. Not ``counted``: its next pod alone is judged."""
+    """A workload on one side, over all ends. Not ``counted``: its next pod alone is evaluated."""
 
     pods: Count
     next: Next | None
@@ -120,18 +120,18 @@ def _summed(
     workloads: list[WorkloadChange] = []
     quotas: list[QuotaChange] = []
     notes: list[str] = []
-    ends, exhaustive = 1, True
+    final_states, exhaustive = 1, True
     for space, before, after in sides:
         same = space in after.spaces and before.spaces.get(space) == after.spaces[space]
         if same and rollouts.before == rollouts.after:
             # No step was about it.
-            ends *= max(1, after.spaces[space][1].usual)
+            final_states *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
             continue
         states = before.states(space), after.states(space)
         old, new = before.words(space, states[0]), after.words(space, states[1])
         if space in after.spaces:
-            ends *= max(1, after.spaces[space][1].usual)
+            final_states *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
         was, now = _of_side(before, space, states[0], old), _of_side(after, space, states[1], new)
         _ask_rollouts(space, (before, after), states, (was, now), rollouts, rolled.get(space, ()))
@@ -152,7 +152,7 @@ def _summed(
         tuple(workloads),
         tuple(quotas),
         claims,
-        ends=ends if workloads or quotas else 1,
+        ends=final_states if workloads or quotas else 1,
         exhaustive=exhaustive,
         notes=tuple(notes),
     )
@@ -179,33 +179,35 @@ def _lacking(count: Count | None) -> int:
     return max(0, count.wanted - count.pods) if count is not None else 0
 
 
-def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End]) -> dict[Key, _Workload]:
+def _of_side(
+    side: Side, space: str, states: Iterable[State], final_states: Iterable[FinalState]
+) -> dict[Key, _Workload]:
     """The workloads, their next rollouts not asked yet."""
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
-    following: dict[Key, Next] = {}
+    next_answer: dict[Key, Next] = {}
     reach: dict[Key, Maximum] = {}
     for state in states:
         for key, maximum in maxima(namespace, state).items():
             reach[key] = min(maximum, reach.get(key, maximum), key=lambda maximum: maximum.fits)
         # Of several ends that in which it is refused.
-        for next_pod in next_pods(namespace, state, {key for key, known in following.items() if known.messages}):
-            if next_pod.key not in following or next_pod.messages:
-                following[next_pod.key] = next_pod
+        for next_pod in next_pods(namespace, state, {key for key, known in next_answer.items() if known.messages}):
+            if next_pod.key not in next_answer or next_pod.messages:
+                next_answer[next_pod.key] = next_pod
     workloads: dict[Key, list[WorkloadEnd]] = {}
-    for end in ends:
+    for end in final_states:
         for workload in end.workloads:
             workloads.setdefault(workload.key, []).append(workload)
-    shown = {key: _over_ends(every, following.get(key), reach.get(key)) for key, every in workloads.items()}
-    for key, next_pod in following.items():
+    shown = {key: _over_ends(every, next_answer.get(key), reach.get(key)) for key, every in workloads.items()}
+    for key, next_pod in next_answer.items():
         if key not in shown:
             count = Count(next_pod.wanted, next_pod.pods, next_pod.pods)
             shown[key] = _Workload(count, next_pod, (), stalled=False, counted=False)
     return shown
 
 
-def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximum | None) -> _Workload:
+def _over_ends(every: list[WorkloadEnd], next_answer: Next | None, maximum: Maximum | None) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
     most = max(end.pods for end in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
@@ -214,7 +216,7 @@ def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximu
     if worst.kind == "Job":
         wanted = worst.pods + len(worst.refused)
         wanted = worst.at_once if wanted > worst.pods else worst.pods
-    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum)
+    return _Workload(Count(wanted, worst.pods, most), next_answer, tuple(texts), stalled, maximum)
 
 
 def _ask_rollouts(
@@ -253,14 +255,14 @@ def _circumstances(
 
 
 def _unseen_rollouts(
-    space: str, workloads: Mapping[Key, _Workload], rolled: Iterable[Key], told: Container[ObjectRef]
+    space: str, workloads: Mapping[Key, _Workload], rolled: Iterable[Key], texts: Container[ObjectRef]
 ) -> Iterator[str]:
     """What is said of workloads of files that look unchanged: what is not read of a template, as its environment, may
     roll them out.
     """
     for key in sorted(rolled):
         ref = ObjectRef(*key, space)
-        rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in told else None
+        rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in texts else None
         if rollout is not None:
             where = f"stalls at {rollout.updated} of {rollout.of} updated"
             yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {where}"
@@ -335,8 +337,8 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
 def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
     """Where the next rollout ends that does not complete; what lacks pods, or gets none, is not told twice."""
     stalled = workload.rollout
-    told = _lacking(workload.pods) or (workload.next is not None and workload.next.messages)
-    if stalled is None or told:
+    texts = _lacking(workload.pods) or (workload.next is not None and workload.next.messages)
+    if stalled is None or texts:
         return None
     beside = tuple(ObjectRef(*key, ref.namespace) for key in stalled.beside)
     return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.tell(), "")[0])
@@ -401,10 +403,10 @@ class _Amount(NamedTuple):
     most: Quantity | None
 
 
-def _amounts(ends: Iterable[End]) -> dict[tuple[str, str], _Amount]:
+def _amounts(final_states: Iterable[FinalState]) -> dict[tuple[str, str], _Amount]:
     """What each resource of each quota is held against, with the least and the most that is used of it."""
     result: dict[tuple[str, str], _Amount] = {}
-    for end in ends:
+    for end in final_states:
         for quota in end.quotas:
             for resource, text in quota.hard.items():
                 used = parse(quota.used[resource]) if resource in quota.used else None
@@ -415,7 +417,7 @@ def _amounts(ends: Iterable[End]) -> dict[tuple[str, str], _Amount]:
     return result
 
 
-def _quotas(space: str, old: Iterable[End], new: Iterable[End]) -> Iterator[QuotaChange]:
+def _quotas(space: str, old: Iterable[FinalState], new: Iterable[FinalState]) -> Iterator[QuotaChange]:
     before, after = _amounts(old), _amounts(new)
     for key in sorted({*before, *after}):
         was, now = before.get(key), after.get(key)

@@ -27,7 +27,7 @@ from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
 from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
 from kubectl_kres.simulate.state import CONTROLLED
 from kubectl_kres.store.parameters import parameter_need
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
 FIRST = (
@@ -293,25 +293,25 @@ _REQUIRED = frozenset({"LimitRange", "ResourceQuota", "Deployment", "ReplicaSet"
 _POOLED = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
 
 
-def namespace_needs(spaces: Iterable[str]) -> Iterator[Need]:
+def namespace_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
     """The reads for some namespaces; an empty name stands for all."""
     for space in spaces:
         for kind in (*IN_NAMESPACE, "Pod"):
-            yield Need(kind, space, required=kind in _REQUIRED)
+            yield ReadRequest(kind, space, required=kind in _REQUIRED)
     for kind in OF_CLUSTER:
         if kind not in POLICIES:
-            yield Need(kind, required=False)
+            yield ReadRequest(kind, required=False)
 
 
-def taking_needs(spaces: Iterable[str]) -> Iterator[Need]:
+def taking_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
     """The reads where nothing makes pods: what bounds PersistentVolumeClaims and Services, and those that there are."""
     for space in spaces:
         for kind in ("LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service"):
-            yield Need(kind, space, required=kind in _REQUIRED)
-    yield Need("StorageClass", required=False)
+            yield ReadRequest(kind, space, required=kind in _REQUIRED)
+    yield ReadRequest("StorageClass", required=False)
 
 
-def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[Need]:
+def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[ReadRequest]:
     """What else decides about pods: labels of namespaces, and policies where something binds them, so that it is asked
     again after the first reading. ``steps``: with their namespaces; policies and parameters among them.
     """
@@ -323,7 +323,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     own = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
     more = [decoded(raw, AdmissionPolicy) for raw in own]
     for space in filter(None, dict.fromkeys([*spaces, *(space for _, space in steps)])):
-        yield Need("Namespace", name=space, required=False)
+        yield ReadRequest("Namespace", name=space, required=False)
         yield from parameter_needs(store, space, more)
     parameters = parameters_of([*(raw_of(item) for kind in POLICIES for item in store.all(kind)), *own])
     for step, space in steps:
@@ -332,7 +332,7 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
             yield parameter_need(parameters.versions[kind], kind, space, {"name": name})
 
 
-def pool_needs() -> Iterator[Need]:
+def pool_needs() -> Iterator[ReadRequest]:
     """The reads for steps about pools, claims and namespaces."""
     for kind in _POOLED:
-        yield Need(kind)
+        yield ReadRequest(kind)

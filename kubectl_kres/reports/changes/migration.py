@@ -1,4 +1,6 @@
-"""From a Tenant's quotas to resource pools and claims: the same limits, sized from use, played before they are told."""
+"""From a Tenant's quotas to resource pools and claims: the same limits, sized from use, played before they are
+reported.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.simulate.change import Apply, Delete
 from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 _API = "capsule.clastix.io/v1beta2"
 _TENANT = "capsule.clastix.io/tenant"
@@ -55,12 +57,12 @@ class Verification(Record, frozen=True):
     open: tuple[str, ...] = ()
 
 
-def tenant_needs(name: str) -> Iterator[Need]:
+def tenant_needs(name: str) -> Iterator[ReadRequest]:
     """The first read; what else is needed depends on the Tenant's namespaces."""
-    yield Need("Tenant", name=name)
+    yield ReadRequest("Tenant", name=name)
 
 
-def migration_needs(tenant: Tenant) -> Iterator[Need]:
+def migration_needs(tenant: Tenant) -> Iterator[ReadRequest]:
     """Its namespaces, and the pools and claims that there are."""
     yield from namespace_needs(tenant.status.namespaces or ())
     yield from pool_needs()
@@ -201,8 +203,8 @@ def _problems(
             yield f"{step.subject}: {step.message}"
     for change in change_report.workloads:
         if change.effect == "worse" and not _only_stalls(change):
-            following = change.next_after
-            why = change.refusals or ((following.message,) if following is not None and following.message else ())
+            next_answer = change.next_after
+            why = change.refusals or ((next_answer.message,) if next_answer is not None and next_answer.message else ())
             yield f"{change.subject.namespace}/{change.subject}: {'; '.join(why) or 'gets fewer pods'}"
     claims = [raw for raw in objects if raw["kind"] == "ResourcePoolClaim"]
     yield from filter(None, (_unallocated(outcome, raw) for raw in claims))

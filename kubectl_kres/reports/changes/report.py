@@ -77,7 +77,7 @@ class WorkloadChange(Record, frozen=True):
     next_before, next_after: what becomes of its next pod. refusals: the server's words to the pods that are missing.
     stalled: a rollout that does not get on. autoscaled_before, autoscaled_after: how far its autoscaler gets, where
     that changes or the workload is new. uncounted: how many pods it makes is not computed, only its next one is
-    judged; ``before`` and ``after`` are then what its status says.
+    evaluated; ``before`` and ``after`` are then what its status says.
     """
 
     subject: ObjectRef

@@ -14,14 +14,14 @@ from kubectl_kres.model.objects import ObjectRef, decoded
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.reports.changes.compare import resized_values, shown_pod
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, QuotaChange, StepResult, WorkloadChange
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.simulate.change import Apply, Delete, Settle, applied, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.next import Next
 from kubectl_kres.simulate.shapes import pruned
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import TaskRun, TaskRunStatus
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.reports.needs import tekton_needs
@@ -45,18 +45,18 @@ def _configures(kind: str, name: str) -> bool:
     return kind == "ConfigMap" and name in CONFIG_NAMES
 
 
-def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[Need]:
+def run_needs(store: Store, spaces: Sequence[str]) -> Iterator[ReadRequest]:
     """What the runs of some namespaces depend on; asked again, since a run tells what it refers to."""
     yield from configuration_needs(store)
     for space in spaces:
         for kind in ("TaskRun", *sorted(_DEFINITIONS)):
-            yield Need(kind, space, required=False)
+            yield ReadRequest(kind, space, required=False)
         for subject in _subjects(store, space):
             yield from (replace(need, required=False) for need in tekton_needs(store, subject) if need.kind != "Pod")
 
 
 def with_runs(
-    report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], ask: Ask
+    report: ChangeReport, store: Store, steps: Sequence[Placed], spaces: Iterable[str], ask: EvaluationOptions
 ) -> ChangeReport:
     """The report with what becomes of the next run of each Task, and of what pipelines and users ran last.
 
@@ -120,7 +120,7 @@ def _age(run: TaskRun) -> str:
 
 
 def _apply(
-    store: Store, steps: Sequence[Placed], results: Sequence[StepResult], ask: Ask
+    store: Store, steps: Sequence[Placed], results: Sequence[StepResult], ask: EvaluationOptions
 ) -> Iterator[tuple[int, StepResult]]:
     """Puts what the steps leave behind into the store; those that Tekton's webhooks refuse, which leave nothing."""
     answers = {result.number: result for result in results}
@@ -164,7 +164,7 @@ def _count(store: Store, quotas: Iterable[QuotaChange]) -> None:
             store.add(ref.kind, replace(quota, status=replace(quota.status, hard=hard, used=used)))
 
 
-def _next(store: Store, subject: Subject, ask: Ask) -> Next | str:
+def _next(store: Store, subject: Subject, ask: EvaluationOptions) -> Next | str:
     """The pod of the next run; a text: why it is not known."""
     try:
         outcomes = analysis_of(store, subject, ask, journal=False).outcomes

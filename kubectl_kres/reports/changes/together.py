@@ -1,4 +1,6 @@
-"""The objects of files judged together: what their policies come to, and how far their workloads get side by side."""
+"""The objects of files evaluated together: what their policies come to, and how far their workloads get side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,14 @@ from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Settle, Step, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
-from kubectl_kres.simulate.ends import WorkloadEnd
+from kubectl_kres.simulate.final_states import WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.state import CONTROLLED, Key, behind, pods_of, wanted_of
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Policies whose effect depends on what is there, so that it is read.
 COUNTING = frozenset({"ResourceQuota", "PersistentVolumeClaim", *POOLED})
-#: Kinds whose objects are judged by the others of a file.
+#: Kinds whose objects are evaluated by the others of a file.
 JUDGED = frozenset({"Pod", *WORKLOADS, *KINDS})
 #: States that are looked at where one comes after the other: only what the cluster has already can compete with it.
 _IN_TURN = 2_000
@@ -95,8 +97,8 @@ class Files(Struct, frozen=True):
     def counting(self) -> bool:
         """Whether what the cluster holds has to be counted for the answer."""
         kinds = self._kinds
-        judged = any(kind in JUDGED for kind in kinds)
-        return self.several or (judged and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
+        evaluated = any(kind in JUDGED for kind in kinds)
+        return self.several or (evaluated and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
 
     @property
     def several(self) -> bool:
@@ -114,7 +116,7 @@ class Files(Struct, frozen=True):
         """The namespaces of the objects."""
         return tuple(dict.fromkeys(placed.namespace for placed in self.steps if placed.namespace))
 
-    def needs(self) -> Iterator[Need]:
+    def needs(self) -> Iterator[ReadRequest]:
         """What has to be read."""
         kinds = {*self._kinds}
         makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
@@ -141,7 +143,7 @@ def without_files(store: Store) -> Store:
 def with_policies(store: Store, files: Files, server: Server) -> Store:
     """The store after the policies of the files were applied: their quotas count what is there, pools have made theirs.
 
-    The workloads of the files are not there yet: each is judged by what is left.
+    The workloads of the files are not there yet: each is evaluated by what is left.
     """
     policies = [placed for placed in files.steps if key_of_step(placed.step)[0] not in JUDGED | {"Service", "Job"}]
     policies = [placed for placed in policies if key_of_step(placed.step)[0] != "PersistentVolumeClaim"]
@@ -182,8 +184,8 @@ def _copied(store: Store) -> Store:
 
 def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
     """The quotas of a namespace with what its controller writes into their status."""
-    namespace, ends = side.spaces[space]
-    state = ends.states[0]
+    namespace, final_states = side.spaces[space]
+    state = final_states.states[0]
     stored = {quota.metadata.name: quota for quota in namespace.tables.worlds[state.world].quotas}
     for end in namespace.reader.quotas(state):
         quota = stored[end.name]
@@ -207,7 +209,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         outcome = carried_out(bare, given, server, files.spaces)
     reaches: list[Reach] = []
     lacks: list[Lack] = []
-    ends, certain, exhaustive = 1, False, True
+    final_states, certain, exhaustive = 1, False, True
     keys_in: dict[str, list[Key]] = {}
     for placed in given:
         keys_in.setdefault(placed.namespace, []).extend(_keys(placed.step))
@@ -216,12 +218,12 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         followed = [key for key in own if key[0] in _FOLLOWED]
         pairs: list[tuple[Reach, WorkloadEnd | None]] = []
         if followed and space in outcome.after.spaces:
-            state, is_short = _told(outcome, space, followed)
+            state, is_short = _reported_state(outcome, space, followed)
             certain = certain or is_short
             pairs = list(_reaches(outcome, space, followed, state))
         reaches += [reach for reach, _ in pairs]
         if pairs:
-            ends *= max(1, outcome.after.spaces[space][1].usual)
+            final_states *= max(1, outcome.after.spaces[space][1].usual)
             exhaustive = exhaustive and outcome.after.spaces[space][1].complete
         lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
     refused = _refused(outcome)
@@ -239,7 +241,7 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
         tuple(reaches),
         tuple(lacks),
         refused,
-        ends,
+        final_states,
         short and not refused and not certain,
         unseen,
         complete=not unseen,
@@ -248,7 +250,9 @@ def together(store: Store, files: Files, server: Server, *, in_turn: bool = Fals
 
 
 def refused_edits(store: Store, files: Files, server: Server) -> Together | None:
-    """What the server says to edits of what is there, of files that are not judged together; None if it takes them."""
+    """What the server says to edits of what is there, of files that are not evaluated together; None if it takes
+    them.
+    """
     bare = without_files(store)
     steps = [placed for placed in files.steps if _is_edit(bare, placed)]
     refused = _refused(carried_out(bare, steps, server, files.spaces)) if steps else ()
@@ -290,12 +294,12 @@ def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
             yield Placed(Settle(), placed.namespace)
 
 
-def _told(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
-    """The end that is told, and whether pods are missing in it: that in which who stands first in the files came first;
-    where nothing is missing then, the one with the fewest pods, since others must not come first.
+def _reported_state(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> tuple[State, bool]:
+    """The end that is reported, and whether pods are missing in it: that in which who stands first in the files
+    came first; where nothing is missing then, the one with the fewest pods, since others must not come first.
     """
-    namespace, ends = outcome.after.spaces[space]
-    usual, own = ends.states[: ends.usual], {*keys}
+    namespace, final_states = outcome.after.spaces[space]
+    usual, own = final_states.states[: final_states.usual], {*keys}
     first = max(usual, key=lambda state: [_pods(state, key) for key in keys])
     if any(item.refused or item.behind for item in namespace.end(first).workloads if item.key in own):
         return first, True
@@ -319,9 +323,9 @@ def _as_wanted(pods: int, wanted: int, old: int) -> int:
 def _reaches(
     outcome: ChangeOutcome, space: str, keys: Sequence[Key], state: State
 ) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
-    namespace, ends = outcome.after.spaces[space]
+    namespace, final_states = outcome.after.spaces[space]
     end = namespace.end(state)
-    usual = ends.states[: ends.usual]
+    usual = final_states.states[: final_states.usual]
     reached_of = {workload.key: workload for workload in reversed(end.workloads)}
     for key in dict.fromkeys(keys):
         reached = reached_of.get(key)
@@ -356,9 +360,9 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
     asked = list(state.used)
     world = tables.worlds[state.world]
     end = namespace.end(state)
-    ends = {workload_end.key: workload_end for workload_end in reversed(end.workloads)}
+    final_states = {workload_end.key: workload_end for workload_end in reversed(end.workloads)}
     for key, workload in state.workloads:
-        missing = _missing(ends.get(key))
+        missing = _missing(final_states.get(key))
         options = tables.options(workload.template, world)
         if missing and options:
             for number, amount in tables.shapes[options[0]].cost:

@@ -17,12 +17,12 @@ from kubectl_kres.admission.base.versions import CHANGES, changes_between
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
 from kubectl_kres.reports.quota.usage_tree import objects_of
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 Effect = Literal["refused", "admitted", "class", "values", "quota", "message"]
 #: The worst first: pods that are lost, then what is counted or stored otherwise, last what gets better.
@@ -83,7 +83,9 @@ class SpaceChanges(Struct, frozen=True):
     looked_at: int
 
 
-def changes_in(store: Store, namespace: str, subjects: Sequence[Subject], ask: Ask, new: Server) -> SpaceChanges:
+def changes_in(
+    store: Store, namespace: str, subjects: Sequence[Subject], ask: EvaluationOptions, new: Server
+) -> SpaceChanges:
     """What differs in a namespace between the server of ``ask`` and ``new``."""
     later = structs.replace(ask, server=new)
     before = [_answers(store, subject, ask) for subject in subjects]
@@ -101,7 +103,12 @@ def changes_in(store: Store, namespace: str, subjects: Sequence[Subject], ask: A
 
 
 def report_of(
-    spaces: Iterable[SpaceChanges], old: Server, new: Server, notes: Sequence[str], needs: Iterable[Need], store: Store
+    spaces: Iterable[SpaceChanges],
+    old: Server,
+    new: Server,
+    notes: Sequence[str],
+    needs: Iterable[ReadRequest],
+    store: Store,
 ) -> UpgradeReport:
     """All namespaces together. ``needs``: the reads without which it is incomplete."""
     listed = list(spaces)
@@ -128,7 +135,7 @@ def _worst_first(changes: Iterable[UpgradeChange]) -> tuple[UpgradeChange, ...]:
     )
 
 
-def _answers(store: Store, subject: Subject, ask: Ask) -> tuple[Outcome, ...]:
+def _answers(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Outcome, ...]:
     """Every answer to the next pod, none where there can be none."""
     try:
         return analysis_of(store, subject, ask, journal=False).outcomes
@@ -148,7 +155,7 @@ def _keys(outcomes: Iterable[Outcome]) -> frozenset[str]:
 
 
 def _workload(
-    store: Store, subject: Subject, later: Ask, before: Sequence[Outcome], after: Sequence[Outcome]
+    store: Store, subject: Subject, later: EvaluationOptions, before: Sequence[Outcome], after: Sequence[Outcome]
 ) -> UpgradeChange:
     keys = _keys(after)
     values = tuple(_value_changes(before, after))
@@ -168,7 +175,7 @@ def _workload(
     return UpgradeChange(subject.ref, effect, _words(before), _words(after), values, why)
 
 
-def _asking(ask: Ask, server: Server) -> Ask:
+def _asking(ask: EvaluationOptions, server: Server) -> EvaluationOptions:
     return structs.replace(ask, server=server)
 
 
@@ -204,7 +211,7 @@ def _value_changes(before: Sequence[Outcome], after: Sequence[Outcome]) -> Itera
             yield ".".join(part for part in map(str, key) if part), texts[0], texts[1]
 
 
-def _quotas(store: Store, namespace: str, ask: Ask, later: Ask) -> Iterator[UpgradeChange]:
+def _quotas(store: Store, namespace: str, ask: EvaluationOptions, later: EvaluationOptions) -> Iterator[UpgradeChange]:
     """Quotas that count what is there otherwise."""
     quotas = tuple(store.all("ResourceQuota", namespace)) if namespace else ()
     if not quotas:

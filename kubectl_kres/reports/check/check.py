@@ -1,4 +1,4 @@
-"""The findings of a scene, with those that an annotation of the object excuses."""
+"""The findings of a context, with those that an annotation of the object excuses."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec import structs
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.check.finding import EVERY, SEVERITIES, Broken, CheckFinding
+from kubectl_kres.reports.check.context import CheckContext, Rule
+from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding, Diagnostic
 from kubectl_kres.reports.check.registry import BY_CODE, RULES
-from kubectl_kres.reports.check.scene import Rule, Scene
 from kubectl_kres.reports.common.system import answers_about
 
 #: ``kres.dev/ignore: "KRES401 batch jobs are bounded by their node pool; KRES203 …"``
@@ -25,32 +25,32 @@ EXEMPTION = "KRES903"
 _SPACED = ("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler", "ResourcePoolClaim")
 
 
-def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
+def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFinding]:
     """What rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
     excused: dict[ObjectRef, Mapping[str, str]] = {}
     for rule in RULES:
-        if rule.code not in codes or rule.about not in {"both", "namespace" if scene.namespace else "cluster"}:
+        if rule.code not in codes or rule.about not in {"both", "namespace" if context.namespace else "cluster"}:
             continue
-        for broken in rule.find(scene):
+        for broken in rule.find(context):
             # What was not read is not what anybody asked about, and matters to all of it.
-            if rule.code != UNREAD and not (scene.asks(broken.object) and _serves(scene, broken.object)):
+            if rule.code != UNREAD and not (context.asks(broken.object) and _serves(context, broken.object)):
                 continue
             if broken.object not in excused:
-                excused[broken.object] = dict(_exemptions(scene, broken.object))
+                excused[broken.object] = dict(_exemptions(context, broken.object))
             yield _finding(rule, broken, excused[broken.object].get(rule.code, ""))
     if EXEMPTION in codes:
-        for ref in _annotated(scene):
-            yield from _faults(scene, ref)
+        for ref in _annotated(context):
+            yield from _faults(context, ref)
 
 
-def _serves(scene: Scene, ref: ObjectRef) -> bool:
+def _serves(context: CheckContext, ref: ObjectRef) -> bool:
     """Return whether an object that is in no namespace concerns the namespaces that are asked about."""
-    if scene.namespace or not scene.spaces:
+    if context.namespace or not context.spaces:
         return True
     if ref.kind == "Namespace":
-        return ref.name in scene.spaces
-    pool: Any = scene.store.get("ResourcePool", ref.name) if ref.kind == "ResourcePool" else None
-    return pool is None or not set(scene.spaces).isdisjoint(pool.status.namespaces or ())
+        return ref.name in context.spaces
+    pool: Any = context.store.get("ResourcePool", ref.name) if ref.kind == "ResourcePool" else None
+    return pool is None or not set(context.spaces).isdisjoint(pool.status.namespaces or ())
 
 
 def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
@@ -74,7 +74,7 @@ def against(
         yield structs.replace(check_finding, known=True) if check_finding.key in baseline else check_finding
 
 
-def _finding(rule: Rule, broken: Broken, ignored: str) -> CheckFinding:
+def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
     return CheckFinding(
         rule.code,
         rule.severity,
@@ -102,50 +102,50 @@ def _asking(ref: ObjectRef) -> tuple[str, ...]:
         case "Tenant":
             return (f"kubectl kres migrate tenant/{name}",)
     kind = BY_KIND.get(ref.kind)
-    if ref.name == EVERY or kind is None or not answers_about(kind).explained:
+    if ref.name == ALL_OBJECTS or kind is None or not answers_about(kind).explained:
         return ()
     return (f"kubectl kres explain {kind.names[1]}/{name}{where}",)
 
 
-def _annotated(scene: Scene) -> Iterator[ObjectRef]:
-    """The objects of a scene that carry the annotation."""
-    kinds = _SPACED if scene.namespace else ("ResourcePool", "Tenant")
-    refs = [subject.ref for subject in scene.subjects]
+def _annotated(context: CheckContext) -> Iterator[ObjectRef]:
+    """The objects of a context that carry the annotation."""
+    kinds = _SPACED if context.namespace else ("ResourcePool", "Tenant")
+    refs = [subject.ref for subject in context.subjects]
     refs += [
         ObjectRef(kind, item.metadata.name, item.metadata.namespace)
         for kind in kinds
-        for item in scene.store.all(kind, scene.namespace or None)
+        for item in context.store.all(kind, context.namespace or None)
     ]
     for ref in refs:
-        if scene.asks(ref) and _text(scene, ref):
+        if context.asks(ref) and _text(context, ref):
             yield ref
 
 
-def _text(scene: Scene, ref: ObjectRef) -> str:
-    raw = scene.written.get(ref)
+def _text(context: CheckContext, ref: ObjectRef) -> str:
+    raw = context.written.get(ref)
     if raw is not None:
         metadata: Any = raw.get("metadata") or {}
         return str((metadata.get("annotations") or {}).get(IGNORE) or "")
-    item = scene.store.get(ref.kind, ref.name, ref.namespace)
+    item = context.store.get(ref.kind, ref.name, ref.namespace)
     return str((item.metadata.annotations or {}).get(IGNORE, "")) if item is not None else ""
 
 
-def _parts(scene: Scene, ref: ObjectRef) -> Iterator[tuple[str, str]]:
+def _parts(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
     """Each code of the annotation with what stands behind it."""
-    for part in filter(None, map(str.strip, _text(scene, ref).split(";"))):
+    for part in filter(None, map(str.strip, _text(context, ref).split(";"))):
         code, _, reason = part.partition(" ")
         yield code, reason.strip()
 
 
-def _exemptions(scene: Scene, ref: ObjectRef) -> Iterator[tuple[str, str]]:
+def _exemptions(context: CheckContext, ref: ObjectRef) -> Iterator[tuple[str, str]]:
     """Codes with the reasons that are given for them."""
-    return ((code, reason) for code, reason in _parts(scene, ref) if code in BY_CODE and reason)
+    return ((code, reason) for code, reason in _parts(context, ref) if code in BY_CODE and reason)
 
 
-def _faults(scene: Scene, ref: ObjectRef) -> Iterator[CheckFinding]:
-    for code, reason in _parts(scene, ref):
+def _faults(context: CheckContext, ref: ObjectRef) -> Iterator[CheckFinding]:
+    for code, reason in _parts(context, ref):
         why = "" if code in BY_CODE else f'"{code}" is no code of a rule'
         why = why or ("" if reason else f"it gives no reason for {code}")
         if why:
             values = {"annotation": IGNORE, "why": why}
-            yield _finding(BY_CODE[EXEMPTION], Broken(ref, values, f"metadata.annotations[{IGNORE}]"), "")
+            yield _finding(BY_CODE[EXEMPTION], Diagnostic(ref, values, f"metadata.annotations[{IGNORE}]"), "")

@@ -27,25 +27,25 @@ from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.reports.common.amount_lists import parsed
 from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable
 from kubectl_kres.model.objects import Namespace, ObjectRef
-from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.scene import Rule, Scene
+from kubectl_kres.reports.check.context import CheckContext, Rule
+from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.namespace.allowed_ranges import ConflictKind
 from kubectl_kres.reports.quota.optional_values import optional_names
 from kubectl_kres.simulate.cluster import labelled
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 
-def of_kind(kind: ConflictKind) -> Callable[[Scene], Iterator[Broken]]:
+def of_kind(kind: ConflictKind) -> Callable[[CheckContext], Iterator[Diagnostic]]:
     """What finds them; the first of the objects in conflict that is asked about is named."""
 
-    def find(scene: Scene) -> Iterator[Broken]:
-        for conflict in scene.conflicts:
+    def find(context: CheckContext) -> Iterator[Diagnostic]:
+        for conflict in context.conflicts:
             if conflict.kind != kind:
                 continue
             for source in conflict.sources:
-                ref = ObjectRef(source.kind, source.name, scene.namespace)
-                if scene.asks(ref):
-                    yield Broken(ref, {"conflict": conflict.text}, source.field)
+                ref = ObjectRef(source.kind, source.name, context.namespace)
+                if context.asks(ref):
+                    yield Diagnostic(ref, {"conflict": conflict.text}, source.field)
                     break
 
     return find
@@ -96,12 +96,12 @@ ORDER_OF_DEFAULTS = Rule(
 )
 
 
-def find_unmet_requirement(scene: Scene) -> Iterator[Broken]:
+def find_unmet_requirement(context: CheckContext) -> Iterator[Diagnostic]:
     """The quotas that a pod without requests or limits of its own does not pass."""
-    for demand in scene.demands:
+    for demand in context.demands:
         if demand.unfilled:
-            ref = ObjectRef("ResourceQuota", demand.quota, scene.namespace)
-            yield Broken(ref, {"names": ", ".join(demand.unfilled)}, "spec.hard")
+            ref = ObjectRef("ResourceQuota", demand.quota, context.namespace)
+            yield Diagnostic(ref, {"names": ", ".join(demand.unfilled)}, "spec.hard")
 
 
 UNMET_REQUIREMENT = Rule(
@@ -129,15 +129,15 @@ QUOTA_TOO_SMALL = Rule(
 _RUNS = ("TaskRun", "PipelineRun")
 
 
-def find_quota_of_runs(scene: Scene) -> Iterator[Broken]:
+def find_quota_of_runs(context: CheckContext) -> Iterator[Diagnostic]:
     """The quotas that require what no LimitRange gives, in namespaces with runs."""
-    runs = any(subject.ref.kind in _RUNS for subject in scene.subjects)
-    if not runs and not any(any(True for _ in scene.store.all(kind, scene.namespace)) for kind in _RUNS):
+    runs = any(subject.ref.kind in _RUNS for subject in context.subjects)
+    if not runs and not any(any(True for _ in context.store.all(kind, context.namespace)) for kind in _RUNS):
         return
-    for demand in scene.demands:
+    for demand in context.demands:
         if demand.unfilled:
-            ref = ObjectRef("ResourceQuota", demand.quota, scene.namespace)
-            yield Broken(ref, {"names": ", ".join(demand.unfilled)}, f"spec.hard[{demand.unfilled[0]}]")
+            ref = ObjectRef("ResourceQuota", demand.quota, context.namespace)
+            yield Diagnostic(ref, {"names": ", ".join(demand.unfilled)}, f"spec.hard[{demand.unfilled[0]}]")
 
 
 QUOTA_OF_RUNS = Rule(
@@ -172,18 +172,18 @@ _DEVICE_CLASS = ".deviceclass.resource.k8s.io/"
 _NO_KIND = "the plural and the group of a kind that the server has"
 
 
-def find_unknown_names(scene: Scene) -> Iterator[Broken]:
+def find_unknown_names(context: CheckContext) -> Iterator[Diagnostic]:
     """Names of quotas that no object counts for."""
-    for quota in scene.store.all("ResourceQuota", scene.namespace):
+    for quota in context.store.all("ResourceQuota", context.namespace):
         used = quota.status.used or {}
         for name in sorted({**(quota.spec.hard or {}), **(quota.status.hard or {})}):
-            meant = meant_name(name)
-            if not meant and used and name not in used and name.startswith("count/"):
+            suggestion = meant_name(name)
+            if not suggestion and used and name not in used and name.startswith("count/"):
                 # The quota controller leaves out of its status what no kind of the server counts for.
-                meant = _NO_KIND
-            if meant:
-                ref = ObjectRef("ResourceQuota", quota.metadata.name, scene.namespace)
-                yield Broken(ref, {"name": name, "meant": meant}, f"spec.hard[{name}]")
+                suggestion = _NO_KIND
+            if suggestion:
+                ref = ObjectRef("ResourceQuota", quota.metadata.name, context.namespace)
+                yield Diagnostic(ref, {"name": name, "meant": suggestion}, f"spec.hard[{name}]")
 
 
 def meant_name(name: str) -> str:
@@ -241,17 +241,17 @@ UNKNOWN_NAMES = Rule(
 )
 
 
-def find_empty_scope(scene: Scene) -> Iterator[Broken]:
+def find_empty_scope(context: CheckContext) -> Iterator[Diagnostic]:
     """Quotas of PriorityClasses of which none exists."""
-    if not scene.store.covered(Need("PriorityClass")).known:
+    if not context.store.covered(ReadRequest("PriorityClass")).known:
         return
-    there = {priority_class.metadata.name for priority_class in scene.store.all("PriorityClass")}
-    for quota in scene.quotas:
+    there = {priority_class.metadata.name for priority_class in context.store.all("PriorityClass")}
+    for quota in context.quotas:
         for scope in quota.scopes:
             wanted = tuple(scope.values or ())
             if scope.scope_name == "PriorityClass" and scope.operator == "In" and not there & {*wanted}:
                 ref = quota.source.ref
-                yield Broken(ref, {"classes": ", ".join(wanted)}, "spec.scopeSelector")
+                yield Diagnostic(ref, {"classes": ", ".join(wanted)}, "spec.scopeSelector")
 
 
 EMPTY_SCOPE = Rule(
@@ -265,9 +265,9 @@ EMPTY_SCOPE = Rule(
 )
 
 
-def find_pools_overlap(scene: Scene) -> Iterator[Broken]:
+def find_pools_overlap(context: CheckContext) -> Iterator[Diagnostic]:
     """Each pair once, at the pool whose name comes first."""
-    index = scene.pools
+    index = context.pools
     of_space: dict[str, list[str]] = {}
     for name in sorted(index.pools):
         for space in index.spaces(index.pools[name]):
@@ -282,7 +282,7 @@ def find_pools_overlap(scene: Scene) -> Iterator[Broken]:
         both = sorted(index.hard(index.pools[first]).keys() & index.hard(index.pools[second]).keys())
         if both:
             values = {"other": second, "resources": ", ".join(both), "namespaces": ", ".join(spaces[:5])}
-            yield Broken(ObjectRef("ResourcePool", first), values, "spec.selectors")
+            yield Diagnostic(ObjectRef("ResourcePool", first), values, "spec.selectors")
 
 
 POOLS_OVERLAP = Rule(
@@ -298,15 +298,15 @@ POOLS_OVERLAP = Rule(
 )
 
 
-def find_selects_nothing(scene: Scene) -> Iterator[Broken]:
+def find_selects_nothing(context: CheckContext) -> Iterator[Diagnostic]:
     """Pools without selectors, and selectors that are skipped or match nothing."""
-    known = scene.store.covered(Need("Namespace")).known
+    known = context.store.covered(ReadRequest("Namespace")).known
     spaces = (
-        [labelled(namespace) for namespace in scene.store.all("Namespace") if is_active(namespace)] if known else None
+        [labelled(namespace) for namespace in context.store.all("Namespace") if is_active(namespace)] if known else None
     )
-    for name, pool in sorted(scene.pools.pools.items()):
+    for name, pool in sorted(context.pools.pools.items()):
         for path, why in _idle(pool, spaces):
-            yield Broken(ObjectRef("ResourcePool", name), {"why": why}, path)
+            yield Diagnostic(ObjectRef("ResourcePool", name), {"why": why}, path)
 
 
 def _idle(pool: ResourcePool, spaces: list[Namespace] | None) -> Iterator[tuple[str, str]]:
@@ -339,17 +339,17 @@ SELECTS_NOTHING = Rule(
 )
 
 
-def find_nothing_claimed(scene: Scene) -> Iterator[Broken]:
+def find_nothing_claimed(context: CheckContext) -> Iterator[Diagnostic]:
     """Pools that set 0 where there is no claim, with each such namespace."""
-    for name, pool in sorted(scene.pools.pools.items()):
+    for name, pool in sorted(context.pools.pools.items()):
         if not pool.spec.config.defaults_zero:
             continue
         claims, defaults = pool.status.claims or {}, parsed(pool.spec.defaults)
-        names = [name for name in sorted(scene.pools.hard(pool)) if not defaults.get(name)]
-        for space in sorted(scene.pools.spaces(pool)):
+        names = [name for name in sorted(context.pools.hard(pool)) if not defaults.get(name)]
+        for space in sorted(context.pools.spaces(pool)):
             if names and not claims.get(space):
                 values = {"pool": name, "resources": ", ".join(names)}
-                yield Broken(ObjectRef("Namespace", space), values)
+                yield Diagnostic(ObjectRef("Namespace", space), values)
 
 
 NOTHING_CLAIMED = Rule(
@@ -364,16 +364,16 @@ NOTHING_CLAIMED = Rule(
 )
 
 
-def find_optional_values(scene: Scene) -> Iterator[Broken]:
+def find_optional_values(context: CheckContext) -> Iterator[Diagnostic]:
     """The names of quotas that a pod gets past which states no value; nothing where LimitRanges were not read."""
-    if any(unseen.kind == "LimitRange" for unseen in scene.unread):
+    if any(unseen.kind == "LimitRange" for unseen in context.unread):
         return
-    limit_ranges = tuple(scene.store.all("LimitRange", scene.namespace))
-    for quota in scene.store.all("ResourceQuota", scene.namespace):
+    limit_ranges = tuple(context.store.all("LimitRange", context.namespace))
+    for quota in context.store.all("ResourceQuota", context.namespace):
         names = sorted(optional_names(quota.spec.hard or (), limit_ranges))
         if names:
-            ref = ObjectRef("ResourceQuota", quota.metadata.name, scene.namespace)
-            yield Broken(ref, {"names": " and ".join(names)}, f"spec.hard[{names[0]}]")
+            ref = ObjectRef("ResourceQuota", quota.metadata.name, context.namespace)
+            yield Diagnostic(ref, {"names": " and ".join(names)}, f"spec.hard[{names[0]}]")
 
 
 OPTIONAL_VALUES = Rule(

@@ -14,10 +14,10 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 #: The name in a finding that is about all objects of a kind.
-EVERY: Final = "*"
+ALL_OBJECTS: Final = "*"
 
 
-class Broken(NamedTuple):
+class Diagnostic(NamedTuple):
     """What a rule yields of one object. ``values`` fill the rule's message; ``field``: the path that is to blame.
 
     ``remedy``: what to change here; empty: what the rule says of all.

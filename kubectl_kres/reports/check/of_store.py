@@ -1,4 +1,4 @@
-"""The scenes of namespaces whose objects are all in a store, and what is judged in them.
+"""The contexts of namespaces whose objects are all in a store, and what is evaluated in them.
 
 What a check reads: the policies, workloads and runs of namespaces, pools and claims, and the pods one by one.
 """
@@ -13,31 +13,31 @@ from kubectl_kres.capsule.reports.common.needs import pools_needs
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.check.scene import Scene, Tries
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unread
+from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.denied import ASKED, denied_needs
 from kubectl_kres.reports.quota.usage_tree import counting_needs
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 
-#: Workloads that are judged; those of other kinds make them, or are made by them.
+#: Workloads that are evaluated; those of other kinds make them, or are made by them.
 WORKLOADS = ASKED
 
 
-def check_needs(namespace: str) -> tuple[Need, ...]:
+def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """The reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
-    beside = (Need(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
+    beside = (ReadRequest(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
     return (*denied_needs(namespace), *beside)
 
 
-def lacking(store: Store, needs: Iterable[Need]) -> tuple[Unseen, ...]:
+def lacking(store: Store, needs: Iterable[ReadRequest]) -> tuple[Unseen, ...]:
     """What rules do without: all that is required, and of the rest what was asked for and refused.
 
-    Who may not read what a system brings is told nothing: a server without that system says the same.
+    Who may not read what a system brings is reported nothing: a server without that system says the same.
     """
     brought = {system.group for system in systems() if system.group}
     return tuple(
@@ -47,35 +47,37 @@ def lacking(store: Store, needs: Iterable[Need]) -> tuple[Unseen, ...]:
     )
 
 
-def cluster_needs(store: Store) -> tuple[Need, ...]:
+def cluster_needs(store: Store) -> tuple[ReadRequest, ...]:
     """What stands beside namespaces. Who may not read it, or has none of it, is not told."""
-    needs = (*pools_needs(store), Need("Tenant"), Need("Namespace"))
-    return tuple(Need(need.kind, need.namespace, need.name, need.label_selector, required=False) for need in needs)
+    needs = (*pools_needs(store), ReadRequest("Tenant"), ReadRequest("Namespace"))
+    return tuple(
+        ReadRequest(need.kind, need.namespace, need.name, need.label_selector, required=False) for need in needs
+    )
 
 
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
-#: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.
+#: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are evaluated themselves.
 _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 
-def scenes_of(store: Store, ask: Ask, namespace: str) -> Iterator[Scene]:
+def scenes_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
     """The namespace, or all of them where it is empty, then what stands beside namespaces."""
-    lacks = lacking(store, (*check_needs(namespace), Need(_POD.kind, namespace)))
-    tries, by_space = Tries(), makers(store, namespace)
+    lacks = lacking(store, (*check_needs(namespace), ReadRequest(_POD.kind, namespace)))
+    tries, by_space = RemedyBudget(), makers(store, namespace)
     kinds = (_POD.kind, "LimitRange", "ResourceQuota")
-    policed = {item.metadata.namespace for kind in kinds for item in store.all(kind, namespace or None)}
-    for space in [namespace] if namespace else sorted({*by_space, *policed}):
+    with_policies = {item.metadata.namespace for kind in kinds for item in store.all(kind, namespace or None)}
+    for space in [namespace] if namespace else sorted({*by_space, *with_policies}):
         pods = unmade(store.all(_POD.kind, space))
         alone = (Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in pods)
-        yield Scene(store, ask, space, (*by_space.get(space, ()), *alone), lacks, tries=tries)
+        yield CheckContext(store, ask, space, (*by_space.get(space, ()), *alone), lacks, tries=tries)
         lacks = ()
-    yield Scene(store, ask, spaces=(namespace,) if namespace else ())
+    yield CheckContext(store, ask, spaces=(namespace,) if namespace else ())
 
 
-def scene_needs(store: Store, namespace: str) -> Iterator[Need]:
+def scene_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
     """The reads of ``scenes_of``, as far as they are known by now: asked again after each reading."""
     yield from check_needs(namespace)
-    yield Need(_POD.kind, namespace)
+    yield ReadRequest(_POD.kind, namespace)
     yield from denied.needs_of_systems(store, namespace)
     runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
             for item in store.all(_RUN.kind, namespace or None))  # fmt: skip

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Final
 
 from kubectl_kres.errors import UsageError, on_one_line
-from kubectl_kres.reports.check.scene import Rule
+from kubectl_kres.reports.check.context import Rule
 
 _HERE = "kubectl_kres.reports.check"
 _MODULES = (

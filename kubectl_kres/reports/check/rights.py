@@ -1,7 +1,7 @@
 """Rules about what could not be looked at, or was excused without a reason: codes KRES901 to KRES999.
 
 - KRES901: objects that could not be read.
-- KRES902: an object that could not be judged.
+- KRES902: an object that could not be evaluated.
 - KRES903: an exemption that does not count.
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.check.finding import EVERY, Broken
-from kubectl_kres.reports.check.scene import Rule, Scene
+from kubectl_kres.reports.check.context import CheckContext, Rule
+from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic
 
 
-def find_unread(scene: Scene) -> Iterator[Broken]:
+def find_unread(context: CheckContext) -> Iterator[Diagnostic]:
     """What other rules needed, each kind once, and never a reason to be silent."""
-    for unseen in scene.unread:
-        ref = ObjectRef(unseen.kind, unseen.name or EVERY, unseen.namespace)
-        yield Broken(ref, {"state": unseen.state, "message": unseen.message or "it was not read"})
+    for unseen in context.unread:
+        ref = ObjectRef(unseen.kind, unseen.name or ALL_OBJECTS, unseen.namespace)
+        yield Diagnostic(ref, {"state": unseen.state, "message": unseen.message or "it was not read"})
 
 
 UNREAD = Rule(
@@ -33,11 +33,11 @@ UNREAD = Rule(
 )
 
 
-def find_no_answer(scene: Scene) -> Iterator[Broken]:
+def find_no_answer(context: CheckContext) -> Iterator[Diagnostic]:
     """What has no answer, with the reason."""
-    assert scene.judged is not None
-    for subject, error in scene.unanswered:
-        yield Broken(subject.ref, {"error": error.message})
+    assert context.evaluated is not None
+    for subject, error in context.unanswered:
+        yield Diagnostic(subject.ref, {"error": error.message})
 
 
 NO_ANSWER = Rule(
@@ -52,7 +52,7 @@ NO_ANSWER = Rule(
 )
 
 
-def find_exemption(_scene: Scene) -> Iterator[Broken]:
+def find_exemption(_scene: CheckContext) -> Iterator[Diagnostic]:
     """Nothing: the annotations are read where exemptions are looked up."""
     return iter(())
 

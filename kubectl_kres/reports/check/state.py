@@ -20,17 +20,17 @@ from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.scene import Rule, Scene, beyond
+from kubectl_kres.reports.check.context import CheckContext, Rule, exceeds_pool
+from kubectl_kres.reports.check.finding import Diagnostic
 
 
-def find_drift(scene: Scene) -> Iterator[Broken]:
+def find_drift(context: CheckContext) -> Iterator[Diagnostic]:
     """Names of quotas whose used is not what a recount finds."""
-    for report in () if scene.of_files else scene.quota_reports:
+    for report in () if context.of_files else context.quota_reports:
         for use in report.uses:
             if use.drift is not None and use.counted is not None:
                 values = {"name": use.name, "used": use.used or "nothing", "counted": use.counted}
-                yield Broken(report.subject, values, f"status.used[{use.name}]")
+                yield Diagnostic(report.subject, values, f"status.used[{use.name}]")
 
 
 DRIFT = Rule(
@@ -45,13 +45,13 @@ DRIFT = Rule(
 )
 
 
-def find_over_hard(scene: Scene) -> Iterator[Broken]:
+def find_over_hard(context: CheckContext) -> Iterator[Diagnostic]:
     """Names of quotas of which more is used than allowed."""
-    for report in () if scene.of_files else scene.quota_reports:
+    for report in () if context.of_files else context.quota_reports:
         for use in report.uses:
             if use.over and use.used is not None:
                 values = {"name": use.name, "used": use.used, "hard": use.hard}
-                yield Broken(report.subject, values, f"spec.hard[{use.name}]")
+                yield Diagnostic(report.subject, values, f"spec.hard[{use.name}]")
 
 
 OVER_HARD = Rule(
@@ -65,11 +65,11 @@ OVER_HARD = Rule(
 )
 
 
-def find_not_enforced(scene: Scene) -> Iterator[Broken]:
+def find_not_enforced(context: CheckContext) -> Iterator[Diagnostic]:
     """Quotas that the quota controller has not looked at."""
-    for report in () if scene.of_files else scene.quota_reports:
+    for report in () if context.of_files else context.quota_reports:
         if not report.enforced and not report.supposed:
-            yield Broken(report.subject)
+            yield Diagnostic(report.subject)
 
 
 NOT_ENFORCED = Rule(
@@ -83,15 +83,15 @@ NOT_ENFORCED = Rule(
 )
 
 
-def find_stale_exhausted(scene: Scene) -> Iterator[Broken]:
+def find_stale_exhausted(context: CheckContext) -> Iterator[Diagnostic]:
     """The claims that wait although everything that they ask for is there."""
-    reports = Claims(scene.pools)
-    for claim, standing in scene.pools.claims:
-        if standing.state not in WAITING or scene.pools.pool_of(claim) is None or beyond(scene.pools, claim):
+    reports = Claims(context.pools)
+    for claim, standing in context.pools.claims:
+        if standing.state not in WAITING or context.pools.pool_of(claim) is None or exceeds_pool(context.pools, claim):
             continue
         report = reports.report(claim)
         if not report.lacks and all(amount.behind is None for amount in report.amounts):
-            yield Broken(report.subject, {"pool": report.pool})
+            yield Diagnostic(report.subject, {"pool": report.pool})
 
 
 STALE_EXHAUSTED = Rule(
@@ -110,12 +110,12 @@ STALE_EXHAUSTED = Rule(
 _STATES = frozenset({"lost", "released"})
 
 
-def find_lost_claim(scene: Scene) -> Iterator[Broken]:
+def find_lost_claim(context: CheckContext) -> Iterator[Diagnostic]:
     """The claims that are in no pool any more, although nobody deleted them."""
-    for claim, standing in scene.pools.claims:
+    for claim, standing in context.pools.claims:
         if standing.state in _STATES:
             ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, claim.metadata.namespace)
-            yield Broken(ref, {"state": standing.state, "because": standing.because})
+            yield Diagnostic(ref, {"state": standing.state, "because": standing.because})
 
 
 LOST_CLAIM = Rule(
@@ -131,12 +131,12 @@ LOST_CLAIM = Rule(
 )
 
 
-def find_unwritable_name(scene: Scene) -> Iterator[Broken]:
+def find_unwritable_name(context: CheckContext) -> Iterator[Diagnostic]:
     """Pools and claims whose name has a dot or more than 63 characters."""
     for kind in ("ResourcePool", "ResourcePoolClaim"):
-        for item in scene.store.all(kind):
+        for item in context.store.all(kind):
             if not is_writable(item.metadata.name):
-                yield Broken(ObjectRef(kind, item.metadata.name, item.metadata.namespace), field="metadata.name")
+                yield Diagnostic(ObjectRef(kind, item.metadata.name, item.metadata.namespace), field="metadata.name")
 
 
 UNWRITABLE_NAME = Rule(
@@ -152,9 +152,9 @@ UNWRITABLE_NAME = Rule(
 )
 
 
-def find_tenant_overprovision(scene: Scene) -> Iterator[Broken]:
+def find_tenant_overprovision(context: CheckContext) -> Iterator[Diagnostic]:
     """Quotas of Tenants with scope Tenant of which more is used than allowed."""
-    for tenant in scene.store.all("Tenant"):
+    for tenant in context.store.all("Tenant"):
         quotas = tenant.spec.resource_quotas
         if quotas is None or quotas.scope != "Tenant":
             continue
@@ -164,7 +164,7 @@ def find_tenant_overprovision(scene: Scene) -> Iterator[Broken]:
             try:
                 hard = parse_list(item.hard, path)
                 for space in tenant.status.namespaces or ():
-                    quota = scene.store.get("ResourceQuota", tenant_quota_name(tenant.metadata.name, number), space)
+                    quota = context.store.get("ResourceQuota", tenant_quota_name(tenant.metadata.name, number), space)
                     if quota is not None:
                         add_into(used, parse_list(quota.status.used, "status.used"))
             except Unparsable:
@@ -172,7 +172,7 @@ def find_tenant_overprovision(scene: Scene) -> Iterator[Broken]:
             for name in sorted(hard.keys() & used.keys()):
                 if used[name] > hard[name]:
                     values = {"name": name, "used": str(used[name]), "hard": str(hard[name])}
-                    yield Broken(ObjectRef("Tenant", tenant.metadata.name), values, f"{path}[{name}]")
+                    yield Diagnostic(ObjectRef("Tenant", tenant.metadata.name), values, f"{path}[{name}]")
 
 
 TENANT_OVERPROVISION = Rule(

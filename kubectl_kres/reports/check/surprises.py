@@ -17,21 +17,21 @@ from shlex import quote
 from kubectl_kres.admission.pod.aggregate import class_of, of_pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.scene import Judged, Rule, Scene
+from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
+from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.tekton.model import TaskRun
 
 
-def find_no_memory_limit(scene: Scene) -> Iterator[Broken]:
+def find_no_memory_limit(context: CheckContext) -> Iterator[Diagnostic]:
     """The workloads none of whose containers has a memory limit, after all defaults."""
-    for judged in scene.judged:
-        draft = judged.draft
+    for evaluated in context.evaluated:
+        draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
             continue
         if not any("memory" in slot.limits for slot in draft.containers):
             names = ", ".join(slot.name for slot in draft.containers)
-            yield Broken(judged.ref, {"containers": names})
+            yield Diagnostic(evaluated.ref, {"containers": names})
 
 
 NO_MEMORY_LIMIT = Rule(
@@ -49,19 +49,19 @@ WISH = "kres.dev/qos"
 _RANK = {"BestEffort": 0, "Burstable": 1, "Guaranteed": 2}
 
 
-def find_weaker_qos(scene: Scene) -> Iterator[Broken]:
+def find_weaker_qos(context: CheckContext) -> Iterator[Diagnostic]:
     """The objects whose annotation names a class that their pods do not reach."""
-    for judged in scene.judged:
-        start = judged.analysis.start
+    for evaluated in context.evaluated:
+        start = evaluated.analysis.start
         metadata = start.owner.metadata if isinstance(start.owner, Workload) else start.pod.metadata
         wish = (metadata.annotations or {}).get(WISH) or (start.pod.metadata.annotations or {}).get(WISH, "")
-        if wish not in _RANK or judged.draft is None:
+        if wish not in _RANK or evaluated.draft is None:
             continue
-        text = class_of(judged.draft)
+        text = class_of(evaluated.draft)
         if _RANK[text] < _RANK[wish]:
-            ref = judged.ref
+            ref = evaluated.ref
             asking = f"kubectl kres qos {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
-            yield Broken(ref, {"wish": wish, "found": text}, f"metadata.annotations[{WISH}]", commands=(asking,))
+            yield Diagnostic(ref, {"wish": wish, "found": text}, f"metadata.annotations[{WISH}]", commands=(asking,))
 
 
 WEAKER_QOS = Rule(
@@ -76,17 +76,17 @@ WEAKER_QOS = Rule(
 )
 
 
-def find_open_container(scene: Scene) -> Iterator[Broken]:
+def find_open_container(context: CheckContext) -> Iterator[Diagnostic]:
     """The containers without a memory limit whose neighbours have one."""
-    for judged in scene.judged:
-        draft = judged.draft
+    for evaluated in context.evaluated:
+        draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
             continue
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
         without = [slot for slot in running if "memory" not in slot.limits]
         if without and any("memory" in slot.limits for slot in draft.containers):
             names = ", ".join(slot.name for slot in without)
-            yield Broken(judged.ref, {"containers": names}, judged.at(f"{without[0].path}.resources.limits"))
+            yield Diagnostic(evaluated.ref, {"containers": names}, evaluated.at(f"{without[0].path}.resources.limits"))
 
 
 OPEN_CONTAINER = Rule(
@@ -101,10 +101,10 @@ OPEN_CONTAINER = Rule(
 )
 
 
-def find_unreachable_limit(scene: Scene) -> Iterator[Broken]:
+def find_unreachable_limit(context: CheckContext) -> Iterator[Diagnostic]:
     """The pod-level limits above the sum of what each container is limited to."""
-    for judged in scene.judged:
-        draft = judged.draft
+    for evaluated in context.evaluated:
+        draft = evaluated.draft
         if draft is None or draft.pod is None:
             continue
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
@@ -113,7 +113,7 @@ def find_unreachable_limit(scene: Scene) -> Iterator[Broken]:
                 total = sum(slot.limits[name].nano for slot in running)
                 if total < limit.nano:
                     values = {"limit": str(limit), "resource": name, "total": str(Quantity(total, limit.format))}
-                    yield Broken(judged.ref, values, judged.at(draft.pod.at("limits", name)))
+                    yield Diagnostic(evaluated.ref, values, evaluated.at(draft.pod.at("limits", name)))
 
 
 UNREACHABLE_LIMIT = Rule(
@@ -132,11 +132,11 @@ _TIMES = 2
 _RESOURCES = ("cpu", "memory")
 
 
-def find_init_dominates(scene: Scene) -> Iterator[Broken]:
+def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
     """The init containers that ask for more than twice what all containers ask for together."""
-    for judged in scene.judged:
-        draft = judged.draft
-        if draft is None or (draft.pod is not None and draft.pod.requests) or judged.ref.kind in _RUNS:
+    for evaluated in context.evaluated:
+        draft = evaluated.draft
+        if draft is None or (draft.pod is not None and draft.pod.requests) or evaluated.ref.kind in _RUNS:
             continue
         for name in _RESOURCES:
             running = sum(slot.requests[name].nano for slot in draft.containers if name in slot.requests)
@@ -150,7 +150,7 @@ def find_init_dominates(scene: Scene) -> Iterator[Broken]:
                 "resource": name,
                 "charged": str(of_pod(draft, "requests")[name]),
             }
-            yield Broken(judged.ref, values, judged.at(largest.at("requests", name)))
+            yield Diagnostic(evaluated.ref, values, evaluated.at(largest.at("requests", name)))
 
 
 #: The init containers of runs are Tekton's.
@@ -174,16 +174,16 @@ _UNIT = 10**9
 _BYTES = ("memory", "ephemeral-storage")
 
 
-def find_fractional_bytes(scene: Scene) -> Iterator[Broken]:
+def find_fractional_bytes(context: CheckContext) -> Iterator[Diagnostic]:
     """Requests and limits of memory in thousandths, as 512m, which was meant as 512M or 512Mi."""
-    for judged in scene.judged:
-        for slot in judged.draft.slots() if judged.draft is not None else ():
+    for evaluated in context.evaluated:
+        for slot in evaluated.draft.slots() if evaluated.draft is not None else ():
             for name in _BYTES:
                 limit, request = slot.limits.get(name), slot.requests.get(name)
                 for side, value in (("limits", limit), ("requests", request if request != limit else None)):
                     if value is not None and value.nano % _UNIT:
                         path = f"{slot.path}.resources.{side}[{name}]"
-                        yield Broken(judged.ref, {"path": path, "value": str(value)}, judged.at(path))
+                        yield Diagnostic(evaluated.ref, {"path": path, "value": str(value)}, evaluated.at(path))
 
 
 FRACTIONAL_BYTES = Rule(
@@ -201,29 +201,29 @@ FRACTIONAL_BYTES = Rule(
 #: So many times the largest step is worth a word.
 
 
-def find_sum_of_steps(scene: Scene) -> Iterator[Broken]:
+def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
     """The runs whose pod asks for more than twice what their largest step asks for."""
-    for judged in scene.judged:
-        draft = judged.draft
-        if judged.analysis.tekton is None or draft is None or judged.ended:
+    for evaluated in context.evaluated:
+        draft = evaluated.draft
+        if evaluated.analysis.tekton is None or draft is None or evaluated.ended:
             continue
         steps = [slot for slot in draft.containers if slot.name.startswith("step-")]
         for name in _RESOURCES:
             asked = [slot.requests[name] for slot in steps if name in slot.requests]
             if asked and sum(quantity.nano for quantity in asked) > _TIMES * max(quantity.nano for quantity in asked):
-                if _divided(scene, judged):
+                if _divided(context, evaluated):
                     break
                 total = Quantity(sum(quantity.nano for quantity in asked), asked[0].format)
                 values = {"total": str(total), "resource": name, "largest": str(max(asked)), "steps": str(len(asked))}
-                yield Broken(judged.ref, values)
+                yield Diagnostic(evaluated.ref, values)
 
 
-def _divided(scene: Scene, judged: Judged) -> bool:
+def _divided(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
     """Whether the run bounds all steps together, which only the steps of the computation tell."""
-    run = scene.store.get(judged.ref.kind, judged.ref.name, judged.ref.namespace)
-    if judged.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
+    run = context.store.get(evaluated.ref.kind, evaluated.ref.name, evaluated.ref.namespace)
+    if evaluated.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
         return False
-    part = analysis_of(scene.store, judged.subject, scene.ask).tekton
+    part = analysis_of(context.store, evaluated.subject, context.ask).tekton
     return part is not None and part.task_level
 
 

@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, S
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.reports.common.effective_policies import Known
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.parts import TektonPart
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_kres.admission.request.pod_objects import Creation
 
 
-class Start(Struct, frozen=True):
+class PodManifest(Struct, frozen=True):
     """The pod as it would be sent, where it was written, and the live pod that it is compared with.
 
     ``prefix`` leads from the source to the pod, ending in a dot, or is empty. ``text`` names the choice, ``assumed``
@@ -72,8 +72,8 @@ class Analysis(Struct, frozen=True):
     that a policy of the namespace looks at.
     """
 
-    start: Start
-    known: Known
+    start: PodManifest
+    known: NamespacePolicies
     outcomes: tuple[Outcome, ...]
     tekton: TektonPart | None = None
     listed: tuple[tuple[str, ...], ...] = ()

@@ -25,11 +25,11 @@ from kubectl_kres.model.objects import (
 )
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Demand
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered
 
 
-class Known(Struct, frozen=True):
+class NamespacePolicies(Struct, frozen=True):
     """Policies ready for admission, what was assumed of them, and the reads that fell short."""
 
     policies: Policies
@@ -43,7 +43,7 @@ _KINDS = (
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _MOST_TEXT = 500
 
-#: A server as it comes: what files hold is judged by its rules unless another one is given.
+#: A server as it comes: what files hold is evaluated by its rules unless another one is given.
 _USUAL = Server()
 
 
@@ -56,7 +56,7 @@ class _Made(NamedTuple):
     now: tuple[int, int]
     revision: tuple[int, ...]
     server: Server
-    known: Known
+    known: NamespacePolicies
 
     def fits(self, revision: tuple[int, ...], now: tuple[int, int], server: Server) -> bool:
         """Whether it is still what would be made."""
@@ -67,7 +67,7 @@ class _Made(NamedTuple):
 _found: WeakKeyDictionary[Store, dict[str, _Made]] = WeakKeyDictionary()
 
 
-def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
+def policies(store: Store, namespace: str, server: Server = _USUAL) -> NamespacePolicies:
     """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said.
 
     They are parsed again only where the store has changed.
@@ -82,7 +82,7 @@ def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
     return known
 
 
-def _policies(store: Store, namespace: str, server: Server) -> Known:
+def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies:
     assumed: list[Assume] = []
     ranges = [limit_range for limit_range in store.all("LimitRange", namespace)
               if _parses(limit_range, assumed) and _stored(limit_range, store, server, assumed)]  # fmt: skip
@@ -106,7 +106,7 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     for system in registered("reports"):
         policies, more = system.extend_policies(store, namespace, policies)
         assumed += more
-    return Known(policies, tuple(assumed))
+    return NamespacePolicies(policies, tuple(assumed))
 
 
 def extended_of(store: Store) -> dict[str, str]:
@@ -128,7 +128,7 @@ def _expandable(store: Store) -> dict[str, bool] | None:
         item.metadata.name: unknown if item.allow_volume_expansion is None else item.allow_volume_expansion
         for item in store.all("StorageClass")
     }
-    return classes if classes or store.covered(Need("StorageClass")).known else None
+    return classes if classes or store.covered(ReadRequest("StorageClass")).known else None
 
 
 def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:

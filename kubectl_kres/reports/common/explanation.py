@@ -1,6 +1,6 @@
 """The answer of ``explain``: structs that the text, JSON and screens are made from; what it could not read.
 
-What is asked about, and for which server.
+The object to explain, and the version of the server.
 
 Where a pod's manifest is: the object itself, a workload's template, a file.
 """
@@ -25,7 +25,7 @@ from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
 from kubectl_kres.reports.common.parts import NodeReport, PoolTrail, Record, Remedy, TektonPart
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.store.store import Coverage, Need, Store
+from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
 
 class LastEdit(Record, frozen=True):
@@ -129,12 +129,12 @@ _PREFIX = re.compile(
 _NEW_NAME = re.compile(r'(pod|jobs\.batch)s? "[^"]*"')
 
 
-def gist(text: str) -> str:
+def normalize_message(text: str) -> str:
     """The text without what differs between two tries to create the same pod or job."""
-    return _NEW_NAME.sub(r"\1s", reply(text))
+    return _NEW_NAME.sub(r"\1s", strip_controller_prefix(text))
 
 
-def reply(text: str) -> str:
+def strip_controller_prefix(text: str) -> str:
     """The server's words to a controller, without what the controller's event put before them."""
     return _PREFIX.sub("", text)
 
@@ -155,14 +155,14 @@ class Fact(Record, frozen=True):
 
     def steady(self) -> tuple[Any, ...]:
         """The same said again, about another try, is the same."""
-        return self.reason, gist(self.text), self.source
+        return self.reason, normalize_message(self.text), self.source
 
 
 def merge_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Return the facts with those as one that differ only in the names of new pods: counted together, the last time."""
     merged: dict[tuple[str, str], Fact] = {}
     for fact in facts:
-        key = fact.reason, gist(fact.text)
+        key = fact.reason, normalize_message(fact.text)
         first = merged.get(key)
         latest = fact if first is None or fact.time > first.time else first
         count = fact.count + (first.count if first is not None else 0)
@@ -403,7 +403,7 @@ class Explanation(Record, frozen=True):
     run_state: RunState | None = None
 
 
-def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
+def unread(store: Store, needs: Iterable[ReadRequest]) -> Iterator[Unseen]:
     """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty.
 
     Of what is read for the scheduler, and older snapshots do not hold, the report about nodes says it.
@@ -414,7 +414,7 @@ def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
             yield unseen(need, coverage)
 
 
-def unseen(need: Need, coverage: Coverage) -> Unseen:
+def unseen(need: ReadRequest, coverage: Coverage) -> Unseen:
     """A need that the store does not have all of."""
     return Unseen(
         named_kind(need.kind),
@@ -428,7 +428,7 @@ def unseen(need: Need, coverage: Coverage) -> Unseen:
     )
 
 
-class Ask(Struct, frozen=True):
+class EvaluationOptions(Struct, frozen=True):
     """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339).
 
     ``seen``: what live pods were given when they were made is expected of the next one.

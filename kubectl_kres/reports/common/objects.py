@@ -16,7 +16,7 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import template_of
 from kubectl_kres.reports.common.replicas import owned_by, same_template, selector_text
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What is made for each template of a workload: its kind, and the resource that quotas count.
 REVISIONS = {
@@ -26,10 +26,10 @@ REVISIONS = {
 }
 
 
-def revision_need(kind: str, workload: Workload) -> Need:
+def revision_need(kind: str, workload: Workload) -> ReadRequest:
     """The read that tells which there are."""
     selector = selector_text(workload.spec.selector)
-    return Need(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
+    return ReadRequest(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
 
 
 def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
@@ -50,7 +50,9 @@ def unused(store: Store, kind: str, workload: Workload) -> Sequence[str]:
         for pod in owned_by(store, "Pod", space, (kind, name)):
             hash_ = (pod.metadata.labels or {}).get("controller-revision-hash", "")
             used |= {hash_, f"{name}-{hash_}"}
-        known = store.covered(Need("Pod", space, label_selector=revision_need(kind, workload).label_selector)).known
+        known = store.covered(
+            ReadRequest("Pod", space, label_selector=revision_need(kind, workload).label_selector)
+        ).known
         spare = [item for item in items if known and item.metadata.name not in used]
         spare = [item for item in spare if not same_template(workload.spec.template, item.data.spec.template)]
     spare.sort(key=lambda item: (item.metadata.creation_timestamp or "", item.metadata.name))
@@ -129,7 +131,7 @@ def absent_names(store: Store, pod: Pod) -> Iterator[tuple[str, str]]:
     kinds = bounded_kinds(store, space)
     for volume in ephemeral_volumes(pod.spec) if _CLAIM in kinds else ():
         claim = f"{name}-{volume.name}"
-        if store.get(_CLAIM, claim, space) is None and store.covered(Need(_CLAIM, space, claim)).known:
+        if store.get(_CLAIM, claim, space) is None and store.covered(ReadRequest(_CLAIM, space, claim)).known:
             yield _CLAIM, claim
     made = {status.name for status in pod.status.resource_claim_statuses or ()}
     for claim, _ in template_names(pod.spec) if _DEVICES in kinds else ():

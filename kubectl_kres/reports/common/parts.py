@@ -20,7 +20,7 @@ from msgspec import Struct
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Node, Pod
 from kubectl_kres.provenance.journal import Problem, Source, TooMuch
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -178,9 +178,9 @@ def waits_for_node(pod: Pod) -> bool:
     )
 
 
-def node_need(pod: Pod) -> Need:
+def node_need(pod: Pod) -> ReadRequest:
     """Without the node there is an answer that leaves it open."""
-    return Need("Node", name=pod.spec.node_name, required=False)
+    return ReadRequest("Node", name=pod.spec.node_name, required=False)
 
 
 def node_of(store: Store, pod: Pod) -> Node | None:

@@ -33,7 +33,7 @@ _NAMESPACE = (Right("Namespace", _BOTH, "whether a namespace exists, and its lab
 _PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE)
 
 
-def _added(command: str) -> tuple[Right, ...]:
+def _rights_of_systems(command: str) -> tuple[Right, ...]:
     """What systems read for a command, or for whatever explains pods."""
     return tuple(right for system in systems() for right in system.rights.get(command, ()))
 
@@ -44,7 +44,7 @@ def _over_pods(command: str) -> Iterator[Right]:
         yield from (right._replace(adds=purpose) for right in _ANY_POD)
 
 
-_ANY_POD = (*_PODS, *_added("pods"))
+_ANY_POD = (*_PODS, *_rights_of_systems("pods"))
 _OF_PODS = ("explain", "quota", "diff", "qos")
 _OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
 
@@ -66,7 +66,7 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
     "explain": (
         *_ANY_POD,
         *_NAMED_POLICIES,
-        *_added("explain"),
+        *_rights_of_systems("explain"),
         Right("PersistentVolumeClaim", _BOTH),
         Right("Service", _GET),
         _AUTOSCALERS,
@@ -76,11 +76,11 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
     "quota": (
         *_ANY_POD,
         *_NAMED_POLICIES,
-        *_added("quota"),
+        *_rights_of_systems("quota"),
         Right("Service", _LIST),
         _AUTOSCALERS,
     ),
-    **{name: (*_added(name), *_over_pods(name)) for name in _OWN_COMMANDS},
+    **{name: (*_rights_of_systems(name), *_over_pods(name)) for name in _OWN_COMMANDS},
     "diff": _ANY_POD,
     "qos": (*_ANY_POD, Right("Node", _BOTH, "oom_score_adj on the node of a pod")),
 }
@@ -96,14 +96,14 @@ COMMANDS["simulate"] = (
         for kind in ("PriorityClass", "RuntimeClass", "StorageClass")
     ),
     _AUTOSCALERS,
-    *_added("pods"),
+    *_rights_of_systems("pods"),
     Right("Namespace", _BOTH, "which pools, policies and standards of Pod Security apply"),
-    *(right for name in _OWN_COMMANDS for right in _added(name)),
+    *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
 )
 COMMANDS["migrate"] = (*COMMANDS["simulate"], Right("Tenant", _GET))
 COMMANDS["check"] = (
     *COMMANDS["quota"],
-    *(right for name in _OWN_COMMANDS for right in _added(name)),
+    *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
     Right("Tenant", _LIST, "whether a Tenant uses more than its quota"),
     Right("Namespace", _LIST, "which namespaces a pool selects"),
 )

@@ -1,6 +1,6 @@
 """How many pods a workload wants and has, which are its newest, and how many more a rolling update needs.
 
-What controls an object, what it owns, and what is told of it, without looking through a namespace for each one.
+What controls an object, what it owns, and what is reported of it, without looking through a namespace for each one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import ControllerRevision, Event, Strategy, Workload
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: The label with which the pods of a Deployment tell their template.
 _HASH = "pod-template-hash"
@@ -160,7 +160,9 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             replicas = _deployment(wanted, status.replicas, spec.strategy)
             kept = wanted if spec.paused else 0
             updated = _updated(workload, status.updated_replicas)
-            return structs.replace(replicas, updated=updated, kept=kept, resting="" if wanted else resting(workload))
+            return structs.replace(
+                replicas, updated=updated, kept=kept, resting="" if wanted else reason_for_no_pods(workload)
+            )
         case "StatefulSet":
             return _stateful_set(wanted, workload)
         case "ReplicaSet" | "ReplicationController":
@@ -169,7 +171,7 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             return _daemon_set(workload)
         case "Job":
             parallel = _parallel(workload)
-            return Replicas(parallel, status.running_pods, resting="" if parallel else resting(workload))
+            return Replicas(parallel, status.running_pods, resting="" if parallel else reason_for_no_pods(workload))
         case _:
             from kubectl_kres.model.pod_places import KINDS
 
@@ -194,7 +196,7 @@ def is_failing(workload: Workload) -> bool:
     )
 
 
-def resting(workload: Workload) -> str:
+def reason_for_no_pods(workload: Workload) -> str:
     """Why a workload that wants no pods wants none."""
     for condition in workload.status.conditions or ():
         if condition.status == "True" and condition.type in {"Complete", "Failed"}:
@@ -335,9 +337,9 @@ def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
     return not any(same_template(workload.spec.template, _template(item)) for item in owned)
 
 
-def _need(made: str, workload: Workload) -> Need:
+def _need(made: str, workload: Workload) -> ReadRequest:
     selector = selector_text(workload.spec.selector)
-    return Need(made, workload.metadata.namespace, label_selector=selector, required=False)
+    return ReadRequest(made, workload.metadata.namespace, label_selector=selector, required=False)
 
 
 def _refused(deployment: Workload) -> Iterator[bool]:

@@ -1,6 +1,6 @@
 """What a system beside Kubernetes' own controllers adds to the answers about pods, quotas and namespaces.
 
-A system is a subclass of ``System`` in a folder of its own; ``kubectl_kres.systems`` registers it, and no common room
+A system is a subclass of ``System`` in a folder of its own; ``kubectl_kres.systems`` registers it, and no common folder
 imports it. Its module loads the rest of its folder only when a hook has something to say.
 
 What there is to say of a kind: the one map that commands, completion and the terminal interface ask.
@@ -23,7 +23,7 @@ from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Ask, Fact, RunState, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.parts import (
     Edit,
     MergedLimit,
@@ -34,7 +34,7 @@ from kubectl_kres.reports.common.parts import (
     RuleSummary,
     Severity,
 )
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered
 
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ class KindAnswers(NamedTuple):
 
     ``explained``: by what: ``pod``, ``policy``, or the name of a system that has an explainer; empty: not at all.
     ``one_pod``: they are pods, or make pods of one template, so that diff, qos, --fit and --resize answer, too.
-    ``several``: what to ask about instead where they make several pods. ``as_sent``: those of a file are judged as they
-    stand there. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on full screen.
+    ``several``: what to ask about instead where they make several pods. ``as_sent``: those of a file are evaluated
+    as they stand there. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on
+    full screen.
     """
 
     explained: str = ""
@@ -97,7 +98,7 @@ class MoreRoom(NamedTuple):
     why: str
 
 
-class Likeness(NamedTuple):
+class CacheKey(NamedTuple):
     """What is alike about objects whose explanations differ in some texts alone.
 
     ``key``: all that an explanation depends on, but for ``texts``: those of this object, its name first.
@@ -107,7 +108,7 @@ class Likeness(NamedTuple):
     texts: tuple[str, ...]
 
 
-class Happening(NamedTuple):
+class TimelineEvent(NamedTuple):
     """A fact with its time, and how bad it is."""
 
     fact: Fact
@@ -147,29 +148,29 @@ class System:
     #: Commands of its own that look at pods, too, and what for.
     over_pods: Mapping[str, str] = {}
 
-    def needs(self, store: Store, subject: Subject) -> tuple[Need, ...] | None:
+    def needs(self, store: Store, subject: Subject) -> tuple[ReadRequest, ...] | None:
         """All reads that the answer about one of its objects depends on; None: the object is none of its."""
 
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
         """Further reads for any pod of a namespace. ``new``: the pod does not exist yet.
 
         Of one that exists there is no ``spec``: for all pods of its namespace the same is read.
         """
         return ()
 
-    def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+    def quota_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
         """Further reads for all refused workloads of a namespace."""
         return ()
 
-    def namespace_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+    def namespace_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
         """Further reads for a namespace as a whole."""
         return ()
 
-    def configuration_needs(self, store: Store) -> Iterable[Need]:
+    def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
         """How it is configured, as far as it is known by now where to look."""
         return ()
 
-    def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+    def cache_key(self, store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
         """Of one of its objects; None: no other is like it, or it is not worth looking."""
 
     def refuse_several(self, subject: Subject) -> None:
@@ -180,15 +181,15 @@ class System:
         return False
 
     def analysis(
-        self, store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
+        self, store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
     ) -> Analysis | None:
         """Of a pod of its making; None for any other. ``another``: of one more like it, where one is live."""
 
-    def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
         """The analysis of the next pod with what it decides about any pod."""
         return analysis
 
-    def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    def apply_to_workload(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
         """The same for the workload of a file itself."""
         return analysis
 
@@ -204,7 +205,7 @@ class System:
         """Whether the answer is what a new object would meet, since this one has ended."""
         return False
 
-    def remarks(self, store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
+    def remarks(self, store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
         """What was supposed for an analysis of its making."""
         return ()
 
@@ -218,11 +219,11 @@ class System:
         """Whether one of its objects that stand in no namespace decides about pods of this one."""
         return True
 
-    def happened(self, item: Any) -> Iterator[Happening]:
+    def happened(self, item: Any) -> Iterator[TimelineEvent]:
         """What one of its ``telling`` objects says happened to it, with when."""
         return iter(())
 
-    def reach(self, store: Store, subject: Subject, ask: Ask, draft: Draft) -> Iterable[Any]:
+    def reach(self, store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
         """The ways to other QoS classes of a pod of its making."""
         return ()
 
@@ -241,7 +242,7 @@ class System:
     def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
         """Return the change, tried, that lets any pod pass which its rules refuse; None where it knows of none."""
 
-    def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
+    def adapt_remedies(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
         """Sentences that mend the refusal of a pod of its making, as its object needs them."""
         return tuple(texts)
 
@@ -280,7 +281,7 @@ class System:
         """The same for a policy that it distributes."""
         return ""
 
-    def policy_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+    def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
         """The reads of what ``extend_policies`` looks at, where something says that there is any."""
         return ()
 
@@ -295,7 +296,7 @@ class System:
         """
         return policies, ()
 
-    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
+    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
         """The reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""
         return ()
 
@@ -319,7 +320,7 @@ class System:
         """A ``reports.overview.area.AreaMaker`` for each of its areas of the overview."""
         return ()
 
-    def overview_needs(self, namespace: str) -> Iterable[Need]:
+    def overview_needs(self, namespace: str) -> Iterable[ReadRequest]:
         """The reads that those are made from; a cluster may have none of it."""
         return ()
 
@@ -337,22 +338,22 @@ def systems() -> tuple[System, ...]:
     return registered("reports")
 
 
-def made_by(analysis: Analysis) -> System:
+def maker_of(analysis: Analysis) -> System:
     """The system that makes the pod; one without hooks where Kubernetes' controllers do."""
     return next((system for system in systems() if system.name == analysis.system), _NONE) if analysis.system else _NONE
 
 
 def analysis_by_system(
-    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
+    store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
 ) -> Analysis | None:
     """Of a pod that some system makes; None for any other."""
     analyses = (system.analysis(store, subject, ask, journal=journal, another=another) for system in systems())
     return next((analysis for analysis in analyses if analysis is not None), None)
 
 
-def likeness_of(store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+def likeness_of(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
     """What is alike about the explanations of the object and of others; None: nothing that is known."""
-    result = (system.likeness(store, subject, ask) for system in systems())
+    result = (system.cache_key(store, subject, ask) for system in systems())
     return next((likeness for likeness in result if likeness is not None), None)
 
 

@@ -18,9 +18,9 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
-from kubectl_kres.reports.common.analysis import Start
-from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Ask, ResourceValue, Subject, Unseen, Verdict
+from kubectl_kres.reports.common.analysis import PodManifest
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
+from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import controller
@@ -62,7 +62,7 @@ class Difference(Record, frozen=True):
     complete: bool = True
 
 
-def diff(store: Store, subject: Subject, ask: Ask) -> Difference:
+def diff(store: Store, subject: Subject, ask: EvaluationOptions) -> Difference:
     """Raises what ``explain`` raises."""
     return _compared(store, subject, analysis_of(store, subject, ask))
 
@@ -77,10 +77,10 @@ class Differences:
     ``pattern``: of the last answer the first one that it is equal to but for the pod's name; None: it has no equal.
     """
 
-    def __init__(self, store: Store, ask: Ask) -> None:
+    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
-        self._unchanged = Kept[tuple[Any, ...], tuple[Maker | None, Known, bool]]()
-        self._alike = Kept[tuple[Any, ...], tuple[Maker | None, Known, Difference]]()
+        self._unchanged = Kept[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, bool]]()
+        self._alike = Kept[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, Difference]]()
         #: By namespace when its policies were edited, and the revisions that this is of.
         self._times: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         #: Namespaces whose last pod differed: the next one likely does, too, and its journal is wanted.
@@ -120,10 +120,10 @@ class Differences:
             self.pattern = difference
         return difference
 
-    def _same(self, live: _Live, known: Known, *, journal: bool = False) -> tuple[bool, Analysis | None]:
+    def _same(self, live: _Live, known: NamespacePolicies, *, journal: bool = False) -> tuple[bool, Analysis | None]:
         """Whether admission stores what the live pod has, in one of its outcomes, and never refuses.
 
-        With it the analysis, where the pod had to be judged and its ``journal`` is wanted.
+        With it the analysis, where the pod had to be evaluated and its ``journal`` is wanted.
         """
         last = self._unchanged.get(live.key)
         if last is not None and last[0] is live.maker and last[1] is known:
@@ -178,7 +178,7 @@ class _Live:
             self.key = space, *signature(self.start, pod), *made
 
     @cached_property
-    def start(self) -> Start:
+    def start(self) -> PodManifest:
         return start_of_live(self._store, self.pod)
 
 
@@ -271,7 +271,7 @@ def _document(pod: Mapping[str, Any], ref: ObjectRef) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": metadata}
 
 
-def _after(start: Start, first: Outcome) -> dict[str, Any]:
+def _after(start: PodManifest, first: Outcome) -> dict[str, Any]:
     """What would be stored; for a refused pod what admission had come to; as written if it does not even decode."""
     if first.object is not None:
         return dict(first.object)
@@ -283,7 +283,7 @@ def _after(start: Start, first: Outcome) -> dict[str, Any]:
     return reached
 
 
-def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: Known) -> None:
+def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: NamespacePolicies) -> None:
     """Take out what says nothing about the live pod's resources: the annotation, classes that were not read, and a
     default class, which is only looked up where a quota counts by it.
     """

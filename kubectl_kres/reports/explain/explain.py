@@ -17,12 +17,12 @@ from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.analysis import Analysis, Start
-from kubectl_kres.reports.common.effective_policies import Known, demands_of, policies
+from kubectl_kres.reports.common.analysis import Analysis, PodManifest
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands_of, policies
 from kubectl_kres.reports.common.explanation import (
-    Ask,
     ContainerValues,
     Demand,
+    EvaluationOptions,
     Explanation,
     Fact,
     QuotaCost,
@@ -33,18 +33,18 @@ from kubectl_kres.reports.common.explanation import (
     unread,
 )
 from kubectl_kres.reports.common.parts import NodeReport, Remedy, waits_for_node
-from kubectl_kres.reports.common.replicas import Replicas, pods_of, resting
-from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
+from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
+from kubectl_kres.reports.common.system import analysis_by_system, maker_of, systems
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.events import barring, state_of
+from kubectl_kres.reports.pod.events import blocking_event, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import needs, node_needs
-from kubectl_kres.reports.pod.pod_claims import added, with_account
+from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
-from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, word_of, worded
+from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, with_outcome, word_of
 from kubectl_kres.reports.remedies.commands import directed
-from kubectl_kres.reports.remedies.words import NOTHING, told
+from kubectl_kres.reports.remedies.words import NOTHING, untested_remedies
 from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import autoscaled, needed_of, of_current_template, room_for, spare_of
 from kubectl_kres.store.store import Store
@@ -60,12 +60,12 @@ _REFUSED = frozenset({"denied", "failed"})
 _BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
 
 
-def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
+def explain(store: Store, subject: Subject, ask: EvaluationOptions) -> Explanation:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
     return explained(store, subject, ask, analysis_of(store, subject, ask))
 
 
-def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis:
+def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis:
     """``journal`` False: only the outcomes are wanted. Raises what ``explain`` raises."""
     made = analysis_by_system(store, subject, ask, journal=journal)
     if made is not None:
@@ -76,15 +76,19 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
         return with_account(store, subject, analysis)
     from kubectl_kres.reports.pod import preflight
 
-    judged = preflight.judged(store, subject, ask, analysis)
-    return _judged_object(store, subject, ask, judged) if judged.outcomes is analysis.outcomes else judged
+    evaluated = preflight.check_file(store, subject, ask, analysis)
+    return (
+        _apply_systems_to_workload(store, subject, ask, evaluated)
+        if evaluated.outcomes is analysis.outcomes
+        else evaluated
+    )
 
 
 def analysis_from(
     store: Store,
     subject: Subject,
-    ask: Ask,
-    start: Start,
+    ask: EvaluationOptions,
+    start: PodManifest,
     raw: Mapping[str, Any] | None = None,
     *,
     journal: bool = True,
@@ -92,13 +96,13 @@ def analysis_from(
     """Of the pod of ``start``, whatever the object makes; its claims are left out. ``raw``: as for ``analyse``."""
     known = policies(store, subject.ref.namespace, ask.server)
 
-    def judged(start: Start) -> Analysis:
-        return _judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    def with_systems(start: PodManifest) -> Analysis:
+        return _apply_systems(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
 
-    return with_seen(store, subject, judged(start), judged) if ask.seen else judged(start)
+    return with_seen(store, subject, with_systems(start), with_systems) if ask.seen else with_systems(start)
 
 
-def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
+def analysis_of_another(store: Store, subject: Subject, ask: EvaluationOptions) -> Analysis:
     """Of another pod like it, where one is live; of a file's as it stands. Raises what ``explain`` raises."""
     made = analysis_by_system(store, subject, ask, another=True)
     if made is not None:
@@ -106,25 +110,30 @@ def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
     start = structs.replace(start_of(store, subject), live=None)
     known = policies(store, subject.ref.namespace, ask.server)
     analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
-    analysis = _judged(store, subject, ask, analysis)
+    analysis = _apply_systems(store, subject, ask, analysis)
     return with_account(store, subject, analysis)
 
 
-def _judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def _apply_systems(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """With what systems decide about any pod."""
     for system in systems():
-        analysis = system.judged(store, subject, ask, analysis)
+        analysis = system.apply_to_pod(store, subject, ask, analysis)
     return analysis
 
 
-def _judged_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def _apply_systems_to_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     for system in systems():
-        analysis = system.judged_object(store, subject, ask, analysis)
+        analysis = system.apply_to_workload(store, subject, ask, analysis)
     return analysis
 
 
 def analyse(
-    start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None, *, journal: bool = True
+    start: PodManifest,
+    known: NamespacePolicies,
+    ask: EvaluationOptions,
+    raw: Mapping[str, Any] | None = None,
+    *,
+    journal: bool = True,
 ) -> Analysis:
     """Run admission. ``raw``: the pod as a file would send it, whose unknown fields bring warnings.
 
@@ -185,17 +194,17 @@ def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
     table = ValueTable(store, start, outcomes, analysis.listed)
     containers, left_out = table.containers(), unseen_of(store, subject)
     unseen = (*left_out, *analysis.unseen)
-    verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
+    verdict = with_outcome(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
     advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods, left_out)
     if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         from kubectl_kres.reports.remedies.own_defaults import own_defaults
 
         own = own_defaults(verdict, containers)
-        advice = Advice((*told((own,) if own else ()), *advice.remedies), advice.note)
+        advice = Advice((*untested_remedies((own,) if own else ()), *advice.remedies), advice.note)
     return Decision(verdict, containers, advice, unseen, seen, pods, table)
 
 
-def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Explanation:
+def explained(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Explanation:
     start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
     first, space = outcomes[0], subject.ref.namespace
     draft: Draft | None = first.draft
@@ -231,7 +240,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
             *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
             *(() if analysis.system else _of_file(store, subject, outcomes)),
-            *made_by(analysis).remarks(store, subject.ref.namespace, ask, first.journal),
+            *maker_of(analysis).remarks(store, subject.ref.namespace, ask, first.journal),
         ),
         unseen=(*unseen, *_nodes_unseen(store, subject, start)),
         pools=tuple(trail for system in systems() for trail in system.trails(store, space, verdict.findings)),
@@ -248,7 +257,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     )
 
 
-def _run_state(store: Store, subject: Subject, ask: Ask, decision: Decision) -> RunState | None:
+def _run_state(store: Store, subject: Subject, ask: EvaluationOptions, decision: Decision) -> RunState | None:
     """How the object fares; of a container that was killed also who set its limit."""
     if subject.raw is not None:
         return None
@@ -330,7 +339,7 @@ def _verdict(
     # Events are many, and say nothing that matters of what has all of its pods.
     seen = _facts(store, subject, analysis.start) if wants else ()
     needed = needed_of(store, subject, analysis, pods, seen)
-    return worded(bare, (*unseen, *analysis.unseen), needed), seen
+    return with_outcome(bare, (*unseen, *analysis.unseen), needed), seen
 
 
 def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
@@ -349,18 +358,18 @@ def _advice(
 ) -> Advice:
     """``unseen``: what could not be read, as ``unseen_of`` has it without the analysis."""
     if analysis.system:
-        if ways := made_by(analysis).ways(store, subject, analysis):
+        if ways := maker_of(analysis).ways(store, subject, analysis):
             return Advice(ways)
         texts = sentences_of(store, subject, analysis)
-        return Advice(told(texts), "" if texts else NOTHING)
+        return Advice(untested_remedies(texts), "" if texts else NOTHING)
     from kubectl_kres.reports.remedies import search
-    from kubectl_kres.reports.remedies.typos import meant
+    from kubectl_kres.reports.remedies.typos import suggest_fix
 
     blind = any(unseen.required for unseen in unseen)
-    doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
+    doubt, doubts = suggest_fix(analysis.start.pod, (*analysis.outcomes, *analysis.then))
     ways = search.remedies(store, subject, analysis, analysis.server)
     if ways:
-        others = search.beyond(analysis)
+        others = search.remaining_outcomes(analysis)
         rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
         ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
@@ -369,8 +378,8 @@ def _advice(
         if fixes:
             return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
         texts = sentences_of(store, subject, analysis)
-        ended = "" if search.beyond(analysis) else _ENDED
-        return Advice(told(texts), "; ".join(filter(None, (doubt, doubts, ended))))
+        ended = "" if search.remaining_outcomes(analysis) else _ENDED
+        return Advice(untested_remedies(texts), "; ".join(filter(None, (doubt, doubts, ended))))
     admitted = _admitted_advice(analysis, seen, pods, blind=blind)
     if admitted is not None:
         return admitted
@@ -380,15 +389,15 @@ def _advice(
 def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
     """What there is to say though the next pod would be admitted; None: nothing."""
     owner, stuck = analysis.start.owner, _stuck(seen, pods)
-    rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
+    rest = reason_for_no_pods(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if rest and stuck:
         return Advice((), f"{NOTHING}: {rest}")
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:
-        return Advice(told((f"raise that memory limit: {killed.text}",)))
+        return Advice(untested_remedies((f"raise that memory limit: {killed.text}",)))
     if stuck:
-        barred = barring(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
-        return Advice(told((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
+        barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
+        return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
     return None
 
 
@@ -399,23 +408,23 @@ def _stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
 
 def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
     from kubectl_kres.reports.remedies.pod_remedy import remedies
-    from kubectl_kres.reports.remedies.remedy_next import following
+    from kubectl_kres.reports.remedies.remedy_next import next_refusals
 
     names, space = names_of(analysis.start.pod), subject.ref.namespace
     special = {rule: say for system in systems() for rule, say in system.special(store, space).items()}
     if analysis.system:
-        maker = made_by(analysis)
+        maker = maker_of(analysis)
         own = {**special, **maker.own_remedies()}
-        return maker.told(
+        return maker.adapt_remedies(
             remedies(analysis.outcomes, names, own, naming=lambda outcome: maker.naming(analysis, outcome)), analysis
         )
-    limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
+    limits, later = analysis.known.policies.limits, (*analysis.then, *next_refusals(analysis))
     missing = pods.missing if pods is not None else 1
     texts = remedies(analysis.outcomes, names, special, limits, missing)
     return tuple(dict.fromkeys((*texts, *remedies(later, names, special, limits, missing))))
 
 
-def _located(texts: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:
+def _located(texts: tuple[str, ...], subject: Subject, start: PodManifest, first: Outcome) -> tuple[str, ...]:
     """The remedy of a text that is no quantity, with its place in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
@@ -426,7 +435,7 @@ def _located(texts: tuple[str, ...], subject: Subject, start: Start, first: Outc
     return (f"{texts[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *texts[1:])
 
 
-def _replicas(store: Store, subject: Subject, start: Start) -> Replicas | None:
+def _replicas(store: Store, subject: Subject, start: PodManifest) -> Replicas | None:
     """The pods of the workload itself; None for a pod, for a file, and where the numbers make no sense."""
     if start.owner is None or start.live is not None:
         return None
@@ -436,7 +445,7 @@ def _replicas(store: Store, subject: Subject, start: Start) -> Replicas | None:
         return None
 
 
-def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaCost]:
+def _costs(analysis: Analysis, draft: Draft | None, ask: EvaluationOptions) -> Iterator[QuotaCost]:
     """What the next pod costs with the claims that are made for it, also where something else refused it.
 
     The reader asks what comes after the remedy.
@@ -453,14 +462,14 @@ def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaC
 
         objects = object_charges(analysis.account.with_pod, known.quotas)
     lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
-    following = tuple(
+    next_answer = tuple(
         structs.replace(cost, fits=None) if cost.quota in lacking else cost
-        for cost in quota_costs(tuple(added((*charges(request, known.quotas), *claims, *objects))), counted=False)
+        for cost in quota_costs(tuple(add_charges((*charges(request, known.quotas), *claims, *objects))), counted=False)
     )
     if start.live is None:
-        yield from following
+        yield from next_answer
         return
-    another = {cost.quota: cost for cost in following}
+    another = {cost.quota: cost for cost in next_answer}
     for charge in charges(pod_request(start.live, ask.server), known.quotas):
         cost = another.get(charge.quota)
         fits, over = (cost.fits, cost.exceeded) if cost is not None else (None, ())
@@ -472,7 +481,7 @@ def _state(store: Store, subject: Subject) -> str:
     return state_of(ref.kind, store.get(ref.kind, ref.name, ref.namespace)) if subject.raw is None else ""
 
 
-def _demands(start: Start, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:
+def _demands(start: PodManifest, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:
     return tuple(demands_of(quota_request(start.pod, draft), known.quotas)) if draft is not None else ()
 
 
@@ -483,7 +492,7 @@ def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[Quot
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
 
 
-def _brought(start: Start, server: Server) -> str:
+def _brought(start: PodManifest, server: Server) -> str:
     """The class that the pod of a file says it has, if the server believes it."""
     return brought_class(start.pod, server) if start.live is None else ""
 
@@ -493,7 +502,7 @@ def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
     return set(classes) - set(classes[:1])
 
 
-def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
+def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ...]:
     item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
     own = next((facts for system in systems() if (facts := system.facts(item)) is not None), None)
     if own is not None:
@@ -518,13 +527,13 @@ def _nodes(
     return explain_nodes(store, pod, analysis, containers, server)
 
 
-def _waiting(store: Store, subject: Subject, start: Start) -> Pod | None:
+def _waiting(store: Store, subject: Subject, start: PodManifest) -> Pod | None:
     """The pod of a stored workload that waits for a node."""
     owner = start.owner if subject.raw is None else None
     return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and start.live is None else None
 
 
-def _nodes_unseen(store: Store, subject: Subject, start: Start) -> Iterator[Unseen]:
+def _nodes_unseen(store: Store, subject: Subject, start: PodManifest) -> Iterator[Unseen]:
     """That nodes may not be read, of a workload; of a pod that is among its own needs."""
     waiting = _waiting(store, subject, start)
     if waiting is not None:
@@ -543,10 +552,12 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
     return (*there, *preflight.taken_as_new(store, subject, outcomes))
 
 
-def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:
+def _assumptions(
+    start: PodManifest, known: NamespacePolicies, ask: EvaluationOptions, injected: Sequence[str]
+) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
-    added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
-    without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
+    additions = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
+    without = (Assume("spec", "webhook/not-computed", additions),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
     return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)
 

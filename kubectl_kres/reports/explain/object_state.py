@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.events import refused_since
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 def object_state(
@@ -118,7 +118,7 @@ def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
     namespace, name = workload.metadata.namespace, workload.metadata.name
     # The pods of a CronJob's Jobs are read all together, by the label that they carry.
     selectors = (selector_text(workload.spec.selector), "", *(("job-name",) if kind == "Job" else ()))
-    needs = (Need("Pod", namespace, label_selector=selector, required=False) for selector in selectors)
+    needs = (ReadRequest("Pod", namespace, label_selector=selector, required=False) for selector in selectors)
     if not any(store.covered(need).known for need in needs):
         return None
     if kind != "Deployment":
@@ -218,18 +218,18 @@ def _claims(store: Store, pod: Pod) -> Iterator[str]:
 _VOLUME = "persistentVolumeClaim"
 
 
-def reads_of_run(store: Store, item: Any) -> tuple[Need, ...]:
+def reads_of_run(store: Store, item: Any) -> tuple[ReadRequest, ...]:
     """The same of a listed object of a system: its pod, where that may say more."""
     states = (system.run_state(store, item, "") for system in systems())
     state = next((state for state in states if state is not None), None)
     if state is None or state.word not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
         return ()
     namespace = item.metadata.namespace
-    events = Need("Event", namespace, field_selector="type=Warning", required=False)
-    return Need("Pod", namespace, required=False), events
+    events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
+    return ReadRequest("Pod", namespace, required=False), events
 
 
-def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[Need, ...]:
+def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[ReadRequest, ...]:
     """What tells how a listed workload fares where its status alone does not say that all is well."""
     from kubectl_kres.reports.run_state.workload_state import is_calm
 
@@ -242,9 +242,9 @@ def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[Need, ..
         return ()
     if calm:
         return ()
-    jobs = (Need("Job", namespace, required=False),) if kind == "CronJob" else ()
-    events = Need("Event", namespace, field_selector="type=Warning", required=False)
-    return (*jobs, Need("Pod", namespace, required=False), events)
+    jobs = (ReadRequest("Job", namespace, required=False),) if kind == "CronJob" else ()
+    events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
+    return (*jobs, ReadRequest("Pod", namespace, required=False), events)
 
 
 _WITH_PODS = frozenset({

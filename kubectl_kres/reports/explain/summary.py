@@ -1,6 +1,6 @@
 """What one line of a list says of a pod or workload, made without the values, sums and steps of an explanation.
 
-Pods that were made alike and live alike are judged once: what is kept goes by all that admission looks at.
+Pods that were made alike and live alike are evaluated once: what is kept goes by all that admission looks at.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Ask, RunState, Subject, Unseen, Verdict
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
+from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject, Unseen, Verdict
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.common.system import is_made_by_system, made_by
+from kubectl_kres.reports.common.system import is_made_by_system
+from kubectl_kres.reports.common.system import maker_of as made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import ready_of, state_of
@@ -27,7 +28,7 @@ from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature
 from kubectl_kres.reports.pod.values import names_of
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Outline(Record, frozen=True):
@@ -57,10 +58,10 @@ class Outline(Record, frozen=True):
 class Outlines:
     """Lines for many objects; live pods that are alike are looked at once."""
 
-    def __init__(self, store: Store, ask: Ask) -> None:
+    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
         #: By all that admission looks at; and, quicker to find, by what the pod says of the template that made it.
-        self._alike = Kept[tuple[str, bytes, bytes], tuple[Known, Outline]]()
+        self._alike = Kept[tuple[str, bytes, bytes], tuple[NamespacePolicies, Outline]]()
         self._of_origin = Kept[tuple[PodOrigin, bytes], Outline]()
         #: What could not be read.
         self._unseen = Kept[PodOrigin, tuple[Unseen, ...]]()
@@ -97,7 +98,7 @@ class Outlines:
             self._of_origin.clear()
             self._beside = beside
         # Of a pod that waits for a node, all pods were wanted, too.
-        alone = origin.waits or not store.covered(Need("Pod", ref.namespace, ref.name)).known
+        alone = origin.waits or not store.covered(ReadRequest("Pod", ref.namespace, ref.name)).known
         key = origin, beside_template(pod)
         outline = None if alone else self._of_origin.get(key)
         if outline is None:
@@ -112,20 +113,20 @@ class Outlines:
                 self._of_origin.keep(key, outline)
         return outline
 
-    def _like(self, subject: Subject, pod: Pod, known: Known, unseen: tuple[Unseen, ...]) -> Outline:
+    def _like(self, subject: Subject, pod: Pod, known: NamespacePolicies, unseen: tuple[Unseen, ...]) -> Outline:
         """Of a pod, or of one that is like it."""
         start = start_of_live(self._store, pod)
         key = (subject.ref.namespace, *signature(start, pod))
         last = self._alike.get(key)
         if last is None or last[0] is not known:
             judge = partial(analyse, start, known, self._ask)
-            last = self._alike.keep(key, (known, self._judged(subject, unseen, judge)))
+            last = self._alike.keep(key, (known, self._evaluate(subject, unseen, judge)))
         return last[1]
 
     def _any(self, subject: Subject, unseen: tuple[Unseen, ...]) -> Outline:
-        return self._judged(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
+        return self._evaluate(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
 
-    def _judged(self, subject: Subject, unseen: tuple[Unseen, ...], judge: Callable[..., Analysis]) -> Outline:
+    def _evaluate(self, subject: Subject, unseen: tuple[Unseen, ...], judge: Callable[..., Analysis]) -> Outline:
         """A journal costs time, and is only kept for what is refused: the remedies name what set the values."""
         space = subject.ref.namespace
         journal = space in self._refusing

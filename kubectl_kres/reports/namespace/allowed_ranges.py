@@ -227,8 +227,8 @@ def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
                     given.setdefault((name, word), {})[limit.source.name] = value, source
     for (name, word), entry in given.items():
         if len({value for value, _ in entry.values()}) > 1:
-            told = " or ".join(f"{value} ({who})" for who, (value, _) in entry.items())
-            text = f"the default {word} of {name} is {told}: the server's order of LimitRanges is arbitrary"
+            texts = " or ".join(f"{value} ({who})" for who, (value, _) in entry.items())
+            text = f"the default {word} of {name} is {texts}: the server's order of LimitRanges is arbitrary"
             yield Conflict("order", text, tuple(source for _, source in entry.values()))
 
 

@@ -14,15 +14,15 @@ from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Ask, Subject, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, unread
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.preflight import namespace_needs, unplaced
-from kubectl_kres.reports.pod.verdict import verdict_of, worded
+from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.reports.remedies.words import untested_remedies
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What the controller manager puts into every namespace. Source: controller/certificates/rootcacertpublisher.
 ROOT_CA = "kube-root-ca.crt"
@@ -40,11 +40,11 @@ def is_counted(store: Store, subject: Subject) -> bool:
     return any(request.names({**(quota.spec.hard or {}), **(quota.status.hard or {})}) for quota in quotas)
 
 
-def counted_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def counted_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The reads that the answer depends on; Secrets are never read."""
     ref = subject.ref
-    own = [Need(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
-    return (Need("ResourceQuota", ref.namespace), *own, *namespace_needs(store, ref.namespace))
+    own = [ReadRequest(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
+    return (ReadRequest("ResourceQuota", ref.namespace), *own, *namespace_needs(store, ref.namespace))
 
 
 def _may_read(subject: Subject) -> bool:
@@ -52,7 +52,7 @@ def _may_read(subject: Subject) -> bool:
     return kind is not None and is_known(kind) and kind.group == subject.kind.group
 
 
-def explain_counted(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
+def explain_counted(store: Store, subject: Subject, ask: EvaluationOptions) -> PolicyExplanation:
     """Whether quotas have room for it. An object that is there already costs nothing."""
     ref, known = subject.ref, policies(store, subject.ref.namespace, ask.server)
     there = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
@@ -65,8 +65,8 @@ def explain_counted(store: Store, subject: Subject, ask: Ask) -> PolicyExplanati
     costs = () if there else charges(request, known.policies.quotas)
     return PolicyExplanation(
         ref,
-        worded(verdict_of(outcomes), unseen),
-        told(directed(store.origin, tuple(_remedies(subject, outcomes)))),
+        with_outcome(verdict_of(outcomes), unseen),
+        untested_remedies(directed(store.origin, tuple(_remedies(subject, outcomes)))),
         costs=tuple(quota_costs(costs, counted=there)),
         assumptions=(*known.assumptions, *_assumed(store, subject, there=there)),
         unseen=unseen,
@@ -85,6 +85,6 @@ def _assumed(store: Store, subject: Subject, *, there: bool) -> Iterator[Assume]
     ref = subject.ref
     if there:
         yield Assume("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
-    elif store.origin.kind != "files" and not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+    elif store.origin.kind != "files" and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
         why = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
         yield Assume("request", "file/taken-as-new", f"{ref} is taken as new: {why}")

@@ -26,8 +26,16 @@ from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, R
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.common.effective_policies import Known, demands, policies
-from kubectl_kres.reports.common.explanation import Ask, Demand, LastEdit, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
+from kubectl_kres.reports.common.explanation import (
+    Demand,
+    EvaluationOptions,
+    LastEdit,
+    Subject,
+    Unseen,
+    Verdict,
+    unread,
+)
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.system import systems
@@ -37,13 +45,13 @@ from kubectl_kres.reports.namespace.counted_object import counted_needs, explain
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.pod.needs import needs, storage_needs
 from kubectl_kres.reports.pod.preflight import namespace_needs, sent, unplaced
-from kubectl_kres.reports.pod.verdict import verdict_of, worded
+from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, overrun
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.reports.remedies.words import untested_remedies
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 def namespace_of(ref: ObjectRef) -> str:
@@ -51,25 +59,25 @@ def namespace_of(ref: ObjectRef) -> str:
     return ref.name if ref.kind == "Namespace" else ref.namespace
 
 
-def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
     ref = subject.ref
     if is_counted_object(subject.kind):
         return counted_needs(store, subject)
-    own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
+    own = ReadRequest(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
     beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
     if isinstance(item, PersistentVolumeClaim) and (before := counted_before(store, ref)) is not None:
         grows = item.spec.resources != before.spec.resources
-        classes = (*classes, Need("StorageClass")) if grows else classes
+        classes = (*classes, ReadRequest("StorageClass")) if grows else classes
     return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
 
 
-def _beside(store: Store, namespace: str) -> tuple[Need, ...]:
+def _beside(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     """Quotas of systems, once those of the namespace tell whether there may be some, and what else they read."""
-    known = store.covered(Need("ResourceQuota", namespace)).known
+    known = store.covered(ReadRequest("ResourceQuota", namespace)).known
     own: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if known else ()
     return (
         *(shared_needs(namespace, own) if known else ()),
@@ -90,7 +98,7 @@ def _bare(namespace: str) -> Subject:
     return Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
 
 
-def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
+def explain_policy(store: Store, subject: Subject, ask: EvaluationOptions) -> PolicyExplanation:
     """Raises NotFound if the object is not in the store, UsageError if it holds what is no quantity."""
     ref = subject.ref
     if is_counted_object(subject.kind):
@@ -104,14 +112,14 @@ def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanatio
         raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
 
 
-class _Scene(Struct, frozen=True):
+class _NamespaceContext(Struct, frozen=True):
     """What every answer looks at. ``unseen``: what it needs and could not be read. ``raw``: the object of a file."""
 
     store: Store
     ref: ObjectRef
     item: Any
-    known: Known
-    ask: Ask
+    known: NamespacePolicies
+    ask: EvaluationOptions
     unseen: tuple[Unseen, ...]
     raw: Mapping[str, Any] | None = None
 
@@ -120,14 +128,14 @@ class _Scene(Struct, frozen=True):
         return () if any(unseen.kind == "LimitRange" for unseen in self.unseen) else demanded
 
 
-def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExplanation:
+def _explained(store: Store, subject: Subject, item: Any, ask: EvaluationOptions) -> PolicyExplanation:
     ref = subject.ref
     known = policies(store, namespace_of(ref), ask.server)
     wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
     unseen = tuple(unseen for unseen in unread(store, wanted) if unseen.required)
-    scene = _Scene(store, ref, item, known, ask, unseen, subject.raw)
+    context = _NamespaceContext(store, ref, item, known, ask, unseen, subject.raw)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
-    policy_explanation = _placed(scene, make(scene))
+    policy_explanation = _placed(context, make(context))
     of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
     distributed = (system.distributed(item.metadata) for system in systems() if of_policy)
     return structs.replace(
@@ -136,15 +144,17 @@ def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExp
         assumptions=(*known.assumptions, *policy_explanation.assumptions),
         unseen=unseen,
         complete=not unseen,
-        verdict=worded(policy_explanation.verdict, unseen) if policy_explanation.verdict is not None else None,
+        verdict=with_outcome(policy_explanation.verdict, unseen) if policy_explanation.verdict is not None else None,
         edits=_edits(item) if item is not None else {},
     )
 
 
-def _placed(scene: _Scene, policy_explanation: PolicyExplanation) -> PolicyExplanation:
+def _placed(context: _NamespaceContext, policy_explanation: PolicyExplanation) -> PolicyExplanation:
     """The answer, or that a file's object cannot be stored, since its namespace does not exist."""
     refusal = (
-        unplaced(scene.store, scene.ref, BY_KIND[scene.ref.kind].qualified) if scene.ref in scene.store.files else None
+        unplaced(context.store, context.ref, BY_KIND[context.ref.kind].qualified)
+        if context.ref in context.store.files
+        else None
     )
     if refusal is None or (policy_explanation.verdict is not None and policy_explanation.verdict.code == 400):
         return policy_explanation
@@ -152,95 +162,95 @@ def _placed(scene: _Scene, policy_explanation: PolicyExplanation) -> PolicyExpla
     return structs.replace(
         policy_explanation,
         verdict=verdict_of(outcomes),
-        remedies=told(directed(scene.store.origin, remedies(outcomes))),
+        remedies=untested_remedies(directed(context.store.origin, remedies(outcomes))),
     )
 
 
-def _quota(scene: _Scene) -> PolicyExplanation:
-    item = scene.item
-    known = scene.known.policies
+def _quota(context: _NamespaceContext) -> PolicyExplanation:
+    item = context.item
+    known = context.known.policies
     own = tuple(demand for demand in demands(known.quotas, known.limits) if demand.quota == item.metadata.name)
-    verdict, fixes, warnings = _stored(scene)
+    verdict, fixes, warnings = _stored(context)
     return PolicyExplanation(
-        scene.ref,
+        context.ref,
         verdict,
-        told(fixes),
-        quotas=tuple(quota_reports(scene.store, [item], scene.ask)),
+        untested_remedies(fixes),
+        quotas=tuple(quota_reports(context.store, [item], context.ask)),
         demands=own,
         warnings=warnings,
         contradictions=tuple(
             contradictions(
-                (), [quota for quota in known.quotas if quota.name == item.metadata.name], scene.unfilled(own)
+                (), [quota for quota in known.quotas if quota.name == item.metadata.name], context.unfilled(own)
             )
         ),
-        bare=explain(scene.store, _bare(scene.ref.namespace), scene.ask),
+        bare=explain(context.store, _bare(context.ref.namespace), context.ask),
     )
 
 
-def _limit_range(scene: _Scene) -> PolicyExplanation:
+def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
     """What the LimitRange alone gives and bounds, and what it contradicts in its namespace."""
-    limits = limitrange_object.parse(scene.item)
-    verdict, fixes, warnings = _stored(scene)
-    alone = Store(scene.store.origin)
-    alone.add("LimitRange", scene.item)
+    limits = limitrange_object.parse(context.item)
+    verdict, fixes, warnings = _stored(context)
+    alone = Store(context.store.origin)
+    alone.add("LimitRange", context.item)
     return PolicyExplanation(
-        scene.ref,
+        context.ref,
         verdict,
-        told(fixes),
-        defaults=tuple(defaults(scene.item)),
+        untested_remedies(fixes),
+        defaults=tuple(defaults(context.item)),
         bands=bands([limits]),
         warnings=warnings,
-        contradictions=_with_others(scene, limits),
-        bare=explain(alone, _bare(scene.ref.namespace), structs.replace(scene.ask, assumptions=())),
+        contradictions=_with_others(context, limits),
+        bare=explain(alone, _bare(context.ref.namespace), structs.replace(context.ask, assumptions=())),
     )
 
 
-def _with_others(scene: _Scene, limits: limitrange_object.Limits) -> tuple[str, ...]:
+def _with_others(context: _NamespaceContext, limits: limitrange_object.Limits) -> tuple[str, ...]:
     """What the LimitRange contradicts by itself, and together with the quotas and LimitRanges beside it."""
-    known = scene.known.policies
+    known = context.known.policies
     own, name = contradictions([limits], known.quotas, ()), f"({limits.source.ref})"
     beside = contradictions(known.limits, known.quotas, ())
     named = (text for text in beside if name in text or f"({limits.source.name})" in text)
     return tuple(dict.fromkeys((*own, *named)))
 
 
-def _namespace(scene: _Scene) -> PolicyExplanation:
-    known, space = scene.known.policies, namespace_of(scene.ref)
+def _namespace(context: _NamespaceContext) -> PolicyExplanation:
+    known, space = context.known.policies, namespace_of(context.ref)
     demanded = tuple(demands(known.quotas, known.limits))
-    resource_quotas: Sequence[ResourceQuota] = tuple(scene.store.all("ResourceQuota", space))
+    resource_quotas: Sequence[ResourceQuota] = tuple(context.store.all("ResourceQuota", space))
     return PolicyExplanation(
-        scene.ref,
-        quotas=(*quota_reports(scene.store, resource_quotas, scene.ask), *shared_reports(scene.store, space)),
+        context.ref,
+        quotas=(*quota_reports(context.store, resource_quotas, context.ask), *shared_reports(context.store, space)),
         demands=demanded,
         bands=bands(known.limits),
-        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
-        bare=explain(scene.store, _bare(space), scene.ask),
-        tekton=tuple(row for system in systems() for row in system.merged_limits(scene.store, known.limits)),
-        rules=tuple(rule for system in systems() for rule in system.rules_of_namespace(scene.store, space)),
+        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, context.unfilled(demanded)))),
+        bare=explain(context.store, _bare(space), context.ask),
+        tekton=tuple(row for system in systems() for row in system.merged_limits(context.store, known.limits)),
+        rules=tuple(rule for system in systems() for rule in system.rules_of_namespace(context.store, space)),
     )
 
 
-def _counted(scene: _Scene) -> PolicyExplanation:
+def _counted(context: _NamespaceContext) -> PolicyExplanation:
     """What quotas count and makes no pods. A stored one is in ``used`` already: only LimitRanges could refuse it now.
 
     Of a file what the object costs beyond the one that is there in its place.
     """
-    item, known, server = scene.item, scene.known.policies, scene.ask.server
-    stored = scene.ref not in scene.store.files
-    judged = Policies(known.limits) if stored else known
-    before = None if stored else counted_before(scene.store, scene.ref)
+    item, known, server = context.item, context.known.policies, context.ask.server
+    stored = context.ref not in context.store.files
+    evaluated = Policies(known.limits) if stored else known
+    before = None if stored else counted_before(context.store, context.ref)
     assert isinstance(item, PersistentVolumeClaim | Service | ResourceClaim)
-    outcomes = _outcomes(scene, item, before, judged)
+    outcomes = _outcomes(context, item, before, evaluated)
     counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
     request = request_of(counted, server, extended=known.extended)
     old = request_of(before, server, extended=known.extended) if before is not None else None
     costs = charges(request, known.quotas, old)
     fixes = remedies(outcomes, special=_OF_GROWTH if old is not None else _OF_CLAIMS)
     return PolicyExplanation(
-        scene.ref,
+        context.ref,
         verdict_of(outcomes),
-        told(fixes),
-        bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
+        untested_remedies(fixes),
+        bands=tuple(band for band in bands(known.limits) if band.type == context.ref.kind),
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
@@ -248,15 +258,17 @@ def _counted(scene: _Scene) -> PolicyExplanation:
     )
 
 
-def _outcomes(scene: _Scene, item: Any, before: Any, judged: Policies) -> tuple[Outcome, ...]:
+def _outcomes(context: _NamespaceContext, item: Any, before: Any, evaluated: Policies) -> tuple[Outcome, ...]:
     """Every answer to creating the object, or to changing the one that is there."""
-    server, raw = scene.ask.server, scene.raw
+    server, raw = context.ask.server, context.raw
     if before is None:
-        return create_decoded(item, judged, server) if raw is None else tuple(sent(raw, create(raw, judged, server)))
-    old = _whole(before, scene.ref)
-    new = _whole(item, scene.ref)
+        return (
+            create_decoded(item, evaluated, server) if raw is None else tuple(sent(raw, create(raw, evaluated, server)))
+        )
+    old = _whole(before, context.ref)
+    new = _whole(item, context.ref)
     wanted = {**old, "spec": {**(old.get("spec") or {}), **(new.get("spec") or {})}}
-    outcomes = update(old, wanted, judged, server)
+    outcomes = update(old, wanted, evaluated, server)
     return outcomes if raw is None else tuple(sent(raw, outcomes))
 
 
@@ -306,11 +318,11 @@ def _growing(case: RemedyContext) -> Iterator[str]:
 _OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growing}
 
 
-def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
+def _stored(context: _NamespaceContext) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
     """Whether the server would take a policy from a file, what to change, its warnings; None for one that it has."""
-    if scene.ref not in scene.store.files:
+    if context.ref not in context.store.files:
         return None, (), ()
-    outcomes = create(_raw(scene.ref.kind, scene.item), Policies(), scene.ask.server)
+    outcomes = create(_raw(context.ref.kind, context.item), Policies(), context.ask.server)
     allowed = all(outcome.allowed for outcome in outcomes)
     return verdict_of(outcomes), () if allowed else ("change what the message names",), outcomes[0].warnings
 

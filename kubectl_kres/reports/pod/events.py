@@ -11,10 +11,10 @@ from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.explanation import Blocked, Fact, gist
+from kubectl_kres.reports.common.explanation import Blocked, Fact, normalize_message
 from kubectl_kres.reports.common.parts import waits_for_node
 from kubectl_kres.reports.common.replicas import controller, events_about, owned_by, selector_text
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Conditions that say why no pods are created.
 _STUCK = {
@@ -39,10 +39,10 @@ def of_pod(pod: Pod) -> Iterator[Fact]:
         if unschedulable or resizing:
             yield _of_condition(condition, source)
     for status in (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ())):
-        yield from _ends(status, source)
+        yield from _terminations(status, source)
 
 
-def _ends(status: ContainerStatus, source: Source) -> Iterator[Fact]:
+def _terminations(status: ContainerStatus, source: Source) -> Iterator[Fact]:
     for state in (status.state, status.last_state):
         ended = state.terminated if state else None
         if ended is not None and ended.reason == "OOMKilled":
@@ -64,8 +64,8 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
     """Failed creations first, which say why pods are missing; then conditions, then how the pods fare. Newest first."""
     namespace = workload.metadata.namespace
     family = _family(store, kind, workload)
-    told = [event for names in family for event in events_about(store, namespace, names) if event.reason in _EVENTS]
-    facts = [_of_event(event) for event in sorted(told, key=lambda event: event.metadata.name)]
+    texts = [event for names in family for event in events_about(store, namespace, names) if event.reason in _EVENTS]
+    facts = [_of_event(event) for event in sorted(texts, key=lambda event: event.metadata.name)]
     for owner_kind, owner in ((kind, workload), *_owned(store, family, namespace)):
         facts += stuck(owner_kind, owner)
     for child, name in sorted(family):
@@ -123,7 +123,7 @@ def _sets_unread(store: Store, deployment: Workload) -> bool:
     if owned_by(store, "ReplicaSet", metadata.namespace, ("Deployment", metadata.name)):
         return False
     selector = selector_text(deployment.spec.selector)
-    own = Need("ReplicaSet", metadata.namespace, label_selector=selector)
+    own = ReadRequest("ReplicaSet", metadata.namespace, label_selector=selector)
     return not any(store.keys("ReplicaSet", metadata.namespace)) or store.wants(own)
 
 
@@ -156,7 +156,7 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """What says the same once, with counts added, newest first; what a condition repeats of an event is dropped."""
     result: dict[tuple[str, str], Fact] = {}
     for fact in sorted(facts, key=_of_status):
-        key = (fact.reason, gist(fact.text))
+        key = (fact.reason, normalize_message(fact.text))
         have = result.get(key)
         if have is None:
             result[key] = fact
@@ -172,14 +172,14 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 def _first(*facts: Fact) -> str:
     """Since when they say so together; empty where that is no other moment than when they last did."""
-    times = [moment for fact in facts if (moment := fact.first or fact.time)]
+    times = [time for fact in facts if (time := fact.first or fact.time)]
     first = min(times, default="")
     return first if first < max((fact.time for fact in facts), default="") else ""
 
 
 def refused_since(facts: Iterable[Fact]) -> str:
     """Since when pods are refused, by what is on record; empty where nothing is."""
-    times = [moment for fact in facts if fact.reason == "FailedCreate" and (moment := fact.first or fact.time)]
+    times = [time for fact in facts if fact.reason == "FailedCreate" and (time := fact.first or fact.time)]
     return min(times, default="")
 
 
@@ -206,10 +206,10 @@ def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Bl
     """Who refused pods last, where that is none of what is computed; None if a pod came after that.
 
     ``seen``: the newest refusal first, as ``facts`` has them. ``newest``: when the last pod was made, empty where there
-    is none. ``claims``: as for ``barring``. A condition is of now, whenever it became true.
+    is none. ``claims``: as for ``blocking_event``. A condition is of now, whenever it became true.
     """
     last = next((fact for fact in seen if fact.reason == "FailedCreate"), None)
-    if last is None or not barring([last], claims=claims):
+    if last is None or not blocking_event([last], claims=claims):
         return None
     if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
         return None
@@ -230,7 +230,7 @@ def refuser(text: str) -> str:
     return "the API server"
 
 
-def barring(seen: Iterable[Fact], *, claims: bool = False) -> str:
+def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
     """What to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is none.
 
     ``claims``: admission is computed for the claims of the pods, too.

@@ -12,18 +12,18 @@ from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decoded
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.reports.common.analysis import Start
+from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Subject, pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, made_from, revision_name
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What holds the template that made a pod.
 Maker = Workload | ControllerRevision
 
 
-def start_of(store: Store, subject: Subject) -> Start:
+def start_of(store: Store, subject: Subject) -> PodManifest:
     """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
     for system in systems():
         system.refuse_several(subject)
@@ -45,13 +45,13 @@ def start_of(store: Store, subject: Subject) -> Start:
             hint="ask about what it makes or scales: its pods, or a deployment",
         )
     source = Source(ref.kind, ref.name, ref.namespace)
-    return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
+    return PodManifest(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
 
 
 def missing(store: Store, subject: Subject) -> ClusterError:
     """Why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
     ref = subject.ref
-    coverage = store.covered(Need(ref.kind, ref.namespace, ref.name))
+    coverage = store.covered(ReadRequest(ref.kind, ref.namespace, ref.name))
     if coverage.state in {"denied", "failed", "unread"}:
         return coverage.error(f"{ref} could not be read")
     error = NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
@@ -60,7 +60,7 @@ def missing(store: Store, subject: Subject) -> ClusterError:
     return error
 
 
-def _from_file(subject: Subject) -> Start:
+def _from_file(subject: Subject) -> PodManifest:
     raw = subject.raw or {}
     ref = subject.ref
     source = Source(ref.kind, ref.name, ref.namespace)
@@ -68,13 +68,13 @@ def _from_file(subject: Subject) -> Start:
     if ref.kind == "Pod":
         pod = decoded(raw, Pod)
         metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
-        return Start(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
+        return PodManifest(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
     pod = pod_of_template(decoded(template, PodTemplateSpec), subject)
-    return Start(pod, source, f"{path}.", f"its template{where}")
+    return PodManifest(pod, source, f"{path}.", f"its template{where}")
 
 
-def start_of_live(store: Store, live: Pod) -> Start:
+def start_of_live(store: Store, live: Pod) -> PodManifest:
     """The template or revision that made a live pod, else its last applied configuration, else the pod itself."""
     made = _of_maker(store, live)
     if made is not None:
@@ -84,7 +84,7 @@ def start_of_live(store: Store, live: Pod) -> Start:
     if applied is not None:
         at = source.at(f"metadata.annotations[{LAST_APPLIED}]")
         pod = msgspec.structs.replace(applied, metadata=live.metadata)
-        return Start(pod, at, "", "the last applied configuration", live)
+        return PodManifest(pod, at, "", "the last applied configuration", live)
     return _stripped(store, live, source)
 
 
@@ -112,7 +112,7 @@ def maker_of(store: Store, live: Pod) -> Maker | None:
     return revision if made else None
 
 
-def _of_maker(store: Store, live: Pod) -> Start | None:
+def _of_maker(store: Store, live: Pod) -> PodManifest | None:
     maker = maker_of(store, live)
     if maker is None:
         return None
@@ -126,7 +126,7 @@ def _of_maker(store: Store, live: Pod) -> Start | None:
         source = Source("ControllerRevision", revision, live.metadata.namespace)
         prefix, text, owner = "data.spec.template.", f"revision {revision} of {kind}/{name}", None
     assert template is not None
-    return Start(_pod_like(live, template), source, prefix, text, live, owner)
+    return PodManifest(_pod_like(live, template), source, prefix, text, live, owner)
 
 
 def _last_applied(live: Pod) -> Pod | None:
@@ -139,7 +139,7 @@ def _last_applied(live: Pod) -> Pod | None:
         return None
 
 
-def _stripped(store: Store, live: Pod, source: Source) -> Start:
+def _stripped(store: Store, live: Pod, source: Source) -> PodManifest:
     """The live pod without what the limit-ranger annotation says was set, and without a pod-level read-back."""
     filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
     spec = live.spec
@@ -157,7 +157,7 @@ def _stripped(store: Store, live: Pod, source: Source) -> Start:
         reason += "; the values that its limit-ranger annotation names are taken as not written"
     assumed = Assume("spec", "start/live", f"admission starts from the live pod: {reason}")
     pod = Pod(live.metadata, bare)
-    return Start(pod, source, "", "the live pod", live, assumed=assumed)
+    return PodManifest(pod, source, "", "the live pod", live, assumed=assumed)
 
 
 def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:

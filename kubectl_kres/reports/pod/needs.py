@@ -28,7 +28,7 @@ from kubectl_kres.reports.common.replicas import (
     sole_replica_set,
 )
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Owners whose own template made the pod.
 TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
@@ -56,7 +56,7 @@ _WORTH = (
 SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 
 
-def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
@@ -69,10 +69,10 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         if own is not None:
             others = (other for other in systems() if other is not system and namespace)
             return (*own, *(need for other in others for need in other.policy_needs(store, namespace)))
-    wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
-    nodes: tuple[Need, ...] = ()
+    wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
+    nodes: tuple[ReadRequest, ...] = ()
     if subject.raw is None:
-        wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
+        wanted.insert(0, ReadRequest(subject.ref.kind, namespace, subject.ref.name))
         result = store.get(subject.ref.kind, subject.ref.name, namespace)
         if isinstance(result, Pod):
             wanted += made_from(result)
@@ -101,13 +101,13 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     required = {structs.replace(need, required=False) for need in wanted if need.required}
     affordable = _affordable(tuple(dict.fromkeys(need for need in wanted if need.required or need not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
-    told = spec if new else None
-    beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
+    texts = spec if new else None
+    beside = (need for system in systems() for need in system.needs_beside(store, namespace, texts, new=new))
     enforced = (need for system in systems() for need in system.policy_needs(store, namespace))
     return tuple(dict.fromkeys((*affordable, *nodes, *beside, *enforced)))
 
 
-def node_needs(store: Store, pod: Pod) -> Iterator[Need]:
+def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     """What the scheduler looks at for a pod that waits for a node; an answer without it leaves the nodes open."""
     if waits_for_node(pod):
         from kubectl_kres.reports.pod.scheduling_needs import scheduling_needs
@@ -173,7 +173,7 @@ def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadO
     return WorkloadOrigin(workload.metadata.namespace, kind, *classes, reads)
 
 
-def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tuple[Need, ...]:
+def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tuple[ReadRequest, ...]:
     """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to.
 
     ``seen``: what the pods of a workload were given is expected of its next one, too.
@@ -182,19 +182,19 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
     if subject.ref.kind != "Pod":
         # Of the ways that a run can go its pod tells which one it went.
         runs = {kind for system in systems() for kind in system.waiting}
-        told = _TOLD - _SEEN if seen else _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
-        return tuple(need for need in wanted if need.required or need.kind not in told)
+        texts = _TOLD - _SEEN if seen else _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
+        return tuple(need for need in wanted if need.required or need.kind not in texts)
     pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)
     if not isinstance(pod, Pod) or not pod.spec.node_name:
         return wanted
     return (*wanted, node_need(pod))
 
 
-def _itself(store: Store, subject: Subject) -> Iterator[Need]:
+def _itself(store: Store, subject: Subject) -> Iterator[ReadRequest]:
     """The object that a file would change: a pod is not created again, a quota counts a workload if it is new."""
     ref = subject.ref
     if ref.kind == "Pod" and subject.file and store.origin.kind == "cluster":
-        yield Need(ref.kind, ref.namespace, ref.name, required=False)
+        yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
     if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
     names = {**object_usage(subject.kind.qualified)}
@@ -203,16 +203,16 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
     if ref.kind == "CronJob":
         names |= object_usage("jobs.batch")
     if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
-        yield Need(ref.kind, ref.namespace, ref.name, required=False)
+        yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
 
 
-def start_needs(pod: Pod) -> Iterator[Need]:
+def start_needs(pod: Pod) -> Iterator[ReadRequest]:
     """The events, which say why a pod does not start on its node."""
     if pod.spec.node_name and pod.status.phase == "Pending":
-        yield Need("Event", pod.metadata.namespace, field_selector="type=Warning", required=False)
+        yield ReadRequest("Event", pod.metadata.namespace, field_selector="type=Warning", required=False)
 
 
-def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iterator[Need]:
+def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iterator[ReadRequest]:
     """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
     if workload is None or not workload.spec.volume_claim_templates:
         return
@@ -220,7 +220,7 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
         item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
     ):
-        yield Need("PersistentVolumeClaim", namespace, required=False)
+        yield ReadRequest("PersistentVolumeClaim", namespace, required=False)
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 
 
@@ -232,14 +232,14 @@ _REVISED = {
 }
 
 
-def _revisions_of(kind: str, workload: Workload) -> Need:
+def _revisions_of(kind: str, workload: Workload) -> ReadRequest:
     made = "ReplicaSet" if kind == "Deployment" else "ControllerRevision"
-    return Need(made, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
+    return ReadRequest(made, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
 
 
 def account_needs(
     store: Store, subject: Subject, spec: PodSpec | None, *, pod: Pod | None = None, workload: Workload | None = None
-) -> Iterator[Need]:
+) -> Iterator[ReadRequest]:
     """What tells which of the objects that are made beside pods are there, where a policy looks at such objects.
 
     ``pod``: one that exists and waits for a node. All of it is required: without it the answer may be another one.
@@ -248,7 +248,7 @@ def account_needs(
     hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
     stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
     if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
-        yield Need("Job", space)
+        yield ReadRequest("Job", space)
     if workload is not None and isinstance(stored, Workload) and kind in _REVISED:
         stale = stored.status.observed_generation < stored.metadata.generation
         counted = bool(object_usage(_REVISED[kind]).keys() & hard)
@@ -256,13 +256,13 @@ def account_needs(
             yield _revisions_of(kind, stored)
     if workload is not None and _holds_finished_pods(store, space):
         # Finished Jobs hold the count of their pods.
-        yield Need("Job", space, required=False)
+        yield ReadRequest("Job", space, required=False)
     yield from _needs_of_pods(store, subject, spec, hard, stored, pod)
 
 
 def _needs_of_pods(
     store: Store, subject: Subject, spec: PodSpec | None, hard: set[str], stored: object, pod: Pod | None
-) -> Iterator[Need]:
+) -> Iterator[ReadRequest]:
     """What is made for pods of the template, or of older ones, and the pods themselves."""
     space, kind = subject.ref.namespace, subject.ref.kind
     going = isinstance(stored, Workload) and not is_settled(kind, stored)
@@ -277,7 +277,7 @@ def _needs_of_pods(
             if kind == "Deployment":
                 yield _revisions_of(kind, stored)
             elif kind == "CronJob":
-                yield Need("Job", space)
+                yield ReadRequest("Job", space)
     elif kind in _REPLACED and isinstance(stored, Workload) and pod_names(hard):
         # What an old pod gives back tells where a rollout ends; a Deployment's ReplicaSets tell it, too.
         yield from [_pods_of(kind, stored)] if _replaces(store, kind, stored) else ()
@@ -287,9 +287,9 @@ def _needs_of_pods(
 _REPLACED = frozenset({"StatefulSet", "DaemonSet", "Job"})
 
 
-def _pods_of(kind: str, workload: Workload) -> Need:
+def _pods_of(kind: str, workload: Workload) -> ReadRequest:
     selector = "job-name" if kind == "CronJob" else selector_text(workload.spec.selector)
-    return Need("Pod", workload.metadata.namespace, label_selector=selector)
+    return ReadRequest("Pod", workload.metadata.namespace, label_selector=selector)
 
 
 def _replaces(store: Store, kind: str, workload: Workload) -> bool:
@@ -321,7 +321,7 @@ def _old_specs(store: Store, kind: str, workload: Workload) -> list[PodSpec]:
     return [template.spec for template in templates if template is not None]
 
 
-def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[Need]:
+def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, pod: Pod | None) -> Iterator[ReadRequest]:
     from kubectl_kres.admission.request.pod_objects import ephemeral_volumes, template_names
 
     volumes = [*ephemeral_volumes(spec)]
@@ -330,21 +330,21 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
     kinds = bounded_kinds(store, space)
     if volumes and "PersistentVolumeClaim" in kinds:
         if pod is None:
-            yield Need("PersistentVolumeClaim", space)
+            yield ReadRequest("PersistentVolumeClaim", space)
         else:
-            yield from (Need("PersistentVolumeClaim", space, f"{pod.metadata.name}-{it.name}") for it in volumes)
+            yield from (ReadRequest("PersistentVolumeClaim", space, f"{pod.metadata.name}-{it.name}") for it in volumes)
         unnamed = any(volume.spec is not None and volume.spec.get("storageClassName") is None for volume in volumes)
         if unnamed and counts_by_class(hard):
-            yield Need("StorageClass")
+            yield ReadRequest("StorageClass")
     if spec.resource_claims and "ResourceClaim" in kinds:
-        yield from (Need("ResourceClaimTemplate", space, name) for _, name in template_names(spec))
-        yield Need("DeviceClass")
+        yield from (ReadRequest("ResourceClaimTemplate", space, name) for _, name in template_names(spec))
+        yield ReadRequest("DeviceClass")
 
 
-def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[Need]:
+def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[ReadRequest]:
     """The autoscalers, where a quota can end what one asks for."""
     if kind in SCALED and any(pod_names(quota.spec.hard or ()) for quota in store.all("ResourceQuota", namespace)):
-        yield Need("HorizontalPodAutoscaler", namespace, required=False)
+        yield ReadRequest("HorizontalPodAutoscaler", namespace, required=False)
 
 
 def is_settled(kind: str, workload: Workload) -> bool:
@@ -364,23 +364,23 @@ def is_settled(kind: str, workload: Workload) -> bool:
     )
 
 
-def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[Need]:
+def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ReadRequest]:
     """The storage classes, one of which is the default, where a quota counts by class a claim that names none."""
     unnamed = any(claim.spec.storage_class_name is None for claim in claims)
     if unnamed and any(
         counts_by_class(resource_quota.spec.hard or ()) for resource_quota in store.all("ResourceQuota", namespace)
     ):
-        yield Need("StorageClass")
+        yield ReadRequest("StorageClass")
 
 
-def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:
+def _affordable(wanted: Sequence[ReadRequest]) -> tuple[ReadRequest, ...]:
     """As many as may be read, in the order given."""
     extra = sorted((need for need in wanted if not need.required), key=_worth)
     room = MOST - (len(wanted) - len(extra))
     return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
 
 
-def _worth(need: Need) -> int:
+def _worth(need: ReadRequest) -> int:
     """The place in ``_WORTH``; what is not in it is the object itself, and the first to be read."""
     return _WORTH.index(need.kind) if need.kind in _WORTH else -1
 
@@ -412,34 +412,34 @@ def revision_name(pod: Pod, kind: str, owner: str) -> str:
     return f"{owner}-{label}"
 
 
-def made_from(pod: Pod) -> Iterator[Need]:
+def made_from(pod: Pod) -> Iterator[ReadRequest]:
     """What holds the template that made the pod."""
     kind, owner = controller(pod)
     namespace = pod.metadata.namespace
     if kind in TEMPLATE_OWNERS:
-        yield Need(kind, namespace, owner, required=False)
+        yield ReadRequest(kind, namespace, owner, required=False)
     elif kind in REVISION_OWNERS and (name := revision_name(pod, kind, owner)):
-        yield Need("ControllerRevision", namespace, name, required=False)
+        yield ReadRequest("ControllerRevision", namespace, name, required=False)
 
 
-def _of_workload(store: Store, kind: str, workload: Workload) -> Iterator[Need]:
+def _of_workload(store: Store, kind: str, workload: Workload) -> Iterator[ReadRequest]:
     namespace = workload.metadata.namespace
     if kind not in WORKLOADS or kind == "PodTemplate":
         return
     selector, settled = selector_text(workload.spec.selector), is_settled(kind, workload)
     # A CronJob selects no pods itself; those of all jobs carry this label.
-    pods = Need("Pod", namespace, label_selector="job-name" if kind == "CronJob" else selector, required=False)
+    pods = ReadRequest("Pod", namespace, label_selector="job-name" if kind == "CronJob" else selector, required=False)
     if kind == "Deployment" and not (settled and _tells_its_pods(store, workload, pods)):
-        yield Need("ReplicaSet", namespace, label_selector=selector, required=False)
+        yield ReadRequest("ReplicaSet", namespace, label_selector=selector, required=False)
     if kind == "CronJob":
-        yield Need("Job", namespace, required=False)
+        yield ReadRequest("Job", namespace, required=False)
     yield pods
     if not settled:
         # Events say why pods are missing.
-        yield Need("Event", namespace, field_selector="type=Warning", required=False)
+        yield ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
 
 
-def _tells_its_pods(store: Store, deployment: Workload, pods: Need) -> bool:
+def _tells_its_pods(store: Store, deployment: Workload, pods: ReadRequest) -> bool:
     """Whether a settled Deployment, and its pods once they were read, say by themselves which ReplicaSet is theirs."""
     status = deployment.status
     if status.updated_replicas < status.replicas:
@@ -447,10 +447,10 @@ def _tells_its_pods(store: Store, deployment: Workload, pods: Need) -> bool:
     return not status.replicas or store.wants(pods) or bool(sole_replica_set(store, deployment))
 
 
-def _classes(store: Store, namespace: str, spec: PodSpec, *, new: bool) -> Iterator[Need]:
+def _classes(store: Store, namespace: str, spec: PodSpec, *, new: bool) -> Iterator[ReadRequest]:
     """``new``: such a pod is yet to come, so that a class that does not exist refuses it."""
     scoped = any(selects_priority(quota) for quota in store.all("ResourceQuota", namespace))
     if spec.priority_class_name or scoped:
-        yield Need("PriorityClass", required=scoped or new)
+        yield ReadRequest("PriorityClass", required=scoped or new)
     if spec.runtime_class_name:
-        yield Need("RuntimeClass", name=spec.runtime_class_name)
+        yield ReadRequest("RuntimeClass", name=spec.runtime_class_name)

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import systems
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 _KIND = "PersistentVolumeClaim"
 #: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.
@@ -87,7 +87,7 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     workload = analysis.start.owner or manifest_workload(subject)
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
-    known = store.covered(Need(_KIND, subject.ref.namespace)).known
+    known = store.covered(ReadRequest(_KIND, subject.ref.namespace)).known
     ordinal, ready, first = _next(store, subject, workload, known=known)
     if ordinal is None:
         return PodClaims(ready=ready)
@@ -95,7 +95,7 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     try:
         refusals, costs = _admitted(new, analysis.known.policies, server)
     except Unparsable:
-        # Of a file it is told before, and no server has stored such a template.
+        # Of a file it is reported before, and no server has stored such a template.
         return None
     if not first:
         # The next pod has its claims; what is refused is a later one's.
@@ -151,7 +151,7 @@ def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int
 
 def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
     """The pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
-    if not workload.spec.volume_claim_templates or not store.covered(Need(_KIND, subject.ref.namespace)).known:
+    if not workload.spec.volume_claim_templates or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).known:
         return ()
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
@@ -218,7 +218,7 @@ def _admitted(
             quota_charges = charges(claim_request(classed(claim.claim, policies), server), quotas)
             costs += quota_charges
             quotas = quotas if refused else with_used(quotas, quota_charges)
-    return tuple(refusals.values()), tuple(added(costs))
+    return tuple(refusals.values()), tuple(add_charges(costs))
 
 
 def _placed(refusal: Refusal, path: str) -> Refusal:
@@ -230,7 +230,7 @@ def _placed(refusal: Refusal, path: str) -> Refusal:
     return structs.replace(refusal, findings=findings)
 
 
-def added(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
+def add_charges(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
     """One charge for each quota: what is asked for in total, on top of what was used before the first."""
     quota_charges: dict[str, QuotaCharge] = {}
     for cost in costs:

@@ -17,19 +17,19 @@ from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis, instead
-from kubectl_kres.reports.common.explanation import Ask, Subject, raw_template
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, raw_template
 from kubectl_kres.reports.pod.pod_claims import with_account
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Namespaces that the API server makes itself, and lets nobody delete.
 _OWN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 _POLICIES = ("LimitRange", "ResourceQuota")
 
 
-def namespace_needs(store: Store, namespace: str) -> Iterator[Need]:
+def namespace_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
     """The namespace itself: it may not exist, or be on its way out."""
     if namespace and namespace not in _OWN and store.origin.kind != "files":
-        yield Need("Namespace", name=namespace, required=False)
+        yield ReadRequest("Namespace", name=namespace, required=False)
 
 
 def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
@@ -94,7 +94,7 @@ def no_kind(subject: Subject) -> Refusal | None:
 
 
 def nearest_kind(kind: str, version: str) -> str:
-    """What the file should say instead, as far as that can be told."""
+    """What the file should say instead, as far as that can be reported."""
     known = BY_KIND.get(kind)
     if known is not None and known.kind in {*WORKLOADS, "Pod"}:
         return f"write apiVersion: {known.api_version}"
@@ -113,7 +113,7 @@ UNCHECKED = Assume(
 )
 
 
-def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def check_file(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """The analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
     unknown = no_kind(subject)
     if unknown is not None:
@@ -126,7 +126,7 @@ def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Anal
     return structs.replace(result, outcomes=first, then=result.outcomes + result.then)
 
 
-def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def _decoded(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """The analysis, or the refusal of an object whose kind there is, whatever its namespace."""
     from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
     from kubectl_kres.admission.request.policy_answer import undecodable
@@ -170,7 +170,7 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
     return structs.replace(outcome, refusal=structs.replace(refusal, findings=findings))
 
 
-def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def _of_workload(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     from kubectl_kres.admission.request.create import invalid_workload, uncounted
 
     raw, pods = subject.raw or {}, analysis.outcomes
@@ -201,7 +201,7 @@ def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) ->
     ref, first = subject.ref, outcomes[0].refusal
     if first is None or first.code != 403 or first.message.startswith(("pods ", "persistentvolumeclaims ")):
         return
-    if not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+    if not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
         text = f"{ref} could not be looked up: it is taken as new"
         yield Assume("request", "file/taken-as-new", text)
 

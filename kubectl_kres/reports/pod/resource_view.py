@@ -14,7 +14,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.quantity import stored
-from kubectl_kres.reports.common.analysis import Start
+from kubectl_kres.reports.common.analysis import PodManifest
 
 _ENCODER = msgspec.msgpack.Encoder()
 
@@ -90,7 +90,7 @@ def _number(text: str) -> Any:
         return text
 
 
-def signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
+def signature(start: PodManifest, live: Pod) -> tuple[bytes, bytes]:
     """All of a pod that admission looks at, but for its name: what would be sent, on whatever node; the live values."""
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)

@@ -8,18 +8,18 @@ from typing import Any
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
-_NODES = Need(scheduling.NODES, required=False)
+_NODES = ReadRequest(scheduling.NODES, required=False)
 #: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.
-BOUND_PODS = Need(scheduling.BOUND_PODS, required=False)
-_LABELS = Need("Namespace", required=False)
+BOUND_PODS = ReadRequest(scheduling.BOUND_PODS, required=False)
+_LABELS = ReadRequest("Namespace", required=False)
 
 
-def scheduling_needs(store: Store, pod: Pod) -> Iterator[Need]:
+def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     """The nodes, the pods on them, and what the pod asks for, which is known once it is read."""
     namespace, name = pod.metadata.namespace, pod.metadata.name
-    yield Need(scheduling.POD, namespace, name, required=False)
+    yield ReadRequest(scheduling.POD, namespace, name, required=False)
     yield _NODES
     yield BOUND_PODS
     whole = store.get(scheduling.POD, name, namespace)
@@ -27,18 +27,18 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[Need]:
         yield from spec_needs(store, whole)
 
 
-def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[Need]:
+def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:
     """Yield what the filters look at besides nodes and pods."""
     spec, namespace = pod.spec, pod.metadata.namespace
     if any(volume.persistent_volume_claim or volume.ephemeral is not None for volume in spec.volumes or ()):
-        yield Need(scheduling.CLAIMS, namespace, required=False)
+        yield ReadRequest(scheduling.CLAIMS, namespace, required=False)
         for kind in (scheduling.VOLUMES, scheduling.CLASSES, scheduling.CSI_NODES, scheduling.CSI_DRIVERS):
-            yield Need(kind, required=False)
+            yield ReadRequest(kind, required=False)
         yield from _of_storage(store)
     if spec.resource_claims:
-        yield Need(scheduling.DEVICE_CLAIMS, namespace, required=False)
+        yield ReadRequest(scheduling.DEVICE_CLAIMS, namespace, required=False)
     if spec.resource_claims or _asks_devices(pod):
-        yield Need(scheduling.DEVICE_CLASSES, required=False)
+        yield ReadRequest(scheduling.DEVICE_CLASSES, required=False)
     affinity = spec.affinity
     terms = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
     listed = (
@@ -50,7 +50,7 @@ def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[Need]:
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
     elif any(map(_selects_namespaces, store.all(scheduling.BOUND_PODS))):
-        yield Need("Namespace", name=namespace, required=False)
+        yield ReadRequest("Namespace", name=namespace, required=False)
 
 
 def _selects_namespaces(pods: Any) -> bool:
@@ -59,7 +59,7 @@ def _selects_namespaces(pods: Any) -> bool:
     return getattr(pods, "selects_namespaces", False) or any(term.namespace_selector is not None for term in terms)
 
 
-def _of_storage(store: Store) -> Iterator[Need]:
+def _of_storage(store: Store) -> Iterator[ReadRequest]:
     """Volumes on nodes count where a driver limits them; the room for new ones, where a driver tells it."""
     limited = any(
         driver.allocatable is not None and driver.allocatable.count is not None
@@ -67,10 +67,10 @@ def _of_storage(store: Store) -> Iterator[Need]:
         for driver in node.spec.drivers or ()
     )
     if limited:
-        yield Need(scheduling.CLAIMS, required=False)
-        yield Need(scheduling.ATTACHMENTS, required=False)
+        yield ReadRequest(scheduling.CLAIMS, required=False)
+        yield ReadRequest(scheduling.ATTACHMENTS, required=False)
     if any(driver.spec.storage_capacity for driver in store.all(scheduling.CSI_DRIVERS)):
-        yield Need(scheduling.CAPACITIES, required=False)
+        yield ReadRequest(scheduling.CAPACITIES, required=False)
 
 
 def _asks_devices(pod: SchedulingPod) -> bool:

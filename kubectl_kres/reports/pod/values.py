@@ -15,9 +15,9 @@ from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored
-from kubectl_kres.reports.common.analysis import Start
+from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue, Total
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What LimitRanges mostly fill in, and what stands there where nobody could read them.
 _FILLED = {(side, resource) for side in SIDES for resource in ("cpu", "memory")}
@@ -28,7 +28,7 @@ class ValueTable:
     """Everything that the values of one pod are made from."""
 
     def __init__(
-        self, store: Store, start: Start, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
+        self, store: Store, start: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
     ) -> None:
         self.store, self.start, self.outcomes = store, start, outcomes
         self._listed = listed or [()] * len(outcomes)
@@ -52,7 +52,7 @@ class ValueTable:
     def _container(self, slot: Slot) -> ContainerValues:
         values = tuple(self._values(slot))
         stated = {(value.side, value.resource) for value in values if value.value is not None}
-        unread = not self.store.covered(Need("LimitRange", self.start.source.namespace)).known
+        unread = not self.store.covered(ReadRequest("LimitRange", self.start.source.namespace)).known
         note = _UNREAD if unread and self.start.live is None and slot.role != "pod" and not stated >= _FILLED else ""
         return ContainerValues(slot.name, slot.role, slot.path, values, note)
 
@@ -90,7 +90,7 @@ class ValueTable:
         if self.start.live is not None and not _same(live, None if computed is None else str(computed)):
             from kubectl_kres.reports.pod.live_differences import why_different
 
-            unread = not self.store.covered(Need("LimitRange", self.start.live.metadata.namespace)).known
+            unread = not self.store.covered(ReadRequest("LimitRange", self.start.live.metadata.namespace)).known
             note = why_different(self.start.live, path, self.names, source, edited, unread=unread)
         shown = None if computed is None else str(computed)
         return ResourceValue(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
@@ -221,11 +221,11 @@ def names_of(pod: Pod) -> dict[str, str]:
 def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], dict[str, PodContainer]]:
     """The live values at the paths of the manifest, for injectors move containers; and the containers they added."""
     by_name = {(path.partition("[")[0], name): path for path, name in names.items()}
-    moved, added = {"spec": "spec"}, {}
+    moved, additions = {"spec": "spec"}, {}
     for path, container in _containers(live).items():
         home = by_name.get((path.partition("[")[0], container.name))
         if home is None:
-            added[path] = container
+            additions[path] = container
         else:
             moved[path] = home
     at_home = {}
@@ -233,7 +233,7 @@ def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], 
         place, resources, rest = path.partition(".resources.")
         if place in moved:
             at_home[f"{moved[place]}{resources}{rest}"] = text
-    return at_home, added
+    return at_home, additions
 
 
 def _by_path(pod: Pod) -> dict[str, str]:

@@ -69,7 +69,7 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     return Verdict(allowed, first.code, first.message, first.reason, first.causes, tuple(_once(findings)), others)
 
 
-def worded(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
+def with_outcome(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
     """The verdict with its word. ``unseen``: what could not be read."""
     word = _word(verdict, needed)
     deciding = {kind for system in systems() for kind in system.deciding}

@@ -22,17 +22,17 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import Quantity, quantity_of
-from kubectl_kres.reports.common.effective_policies import Known
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unread
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
 from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.parts import Record, node_of
-from kubectl_kres.reports.common.system import made_by, systems
+from kubectl_kres.reports.common.system import maker_of, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.resource_view import signature
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 _FILES = {1: ("memory.limit_in_bytes", "cpu.cfs_quota_us"), 2: ("memory.max", "cpu.max")}
 
@@ -213,7 +213,7 @@ class LikeReaches:
     """The ways of live pods to other classes; pods that were made alike and live alike have the same."""
 
     def __init__(self) -> None:
-        self._kept = Kept[tuple[str, bytes, bytes], tuple[Known, str, tuple[Reach, ...]]]()
+        self._kept = Kept[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[Reach, ...]]]()
 
     def of(self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[Reach, ...]]) -> tuple[Reach, ...]:
         """What ``make`` would return; it is asked for the first pod of its kind."""
@@ -244,7 +244,7 @@ def _renamed(way: Reach, old: str, name: str) -> Reach:
 def quality(
     store: Store,
     subject: Subject,
-    ask: Ask,
+    ask: EvaluationOptions,
     *,
     version: int = 0,
     driver: Driver = "systemd",
@@ -257,7 +257,7 @@ def quality(
     Raises what ``explain`` raises.
     """
     analysis = analysis_of(store, subject, ask)
-    maker = made_by(analysis)
+    maker = maker_of(analysis)
     unread = _unseen(store, subject, ask)
     unseen = tuple(unseen for unseen in unread if unseen.required or unseen.kind not in maker.assumed)
     quality = _brief(subject, analysis, ask.server, unseen)
@@ -303,10 +303,12 @@ def quality(
     )
 
 
-def _reach(store: Store, subject: Subject, ask: Ask, case: AdmittedPod, analysis: Analysis) -> tuple[Reach, ...]:
+def _reach(
+    store: Store, subject: Subject, ask: EvaluationOptions, case: AdmittedPod, analysis: Analysis
+) -> tuple[Reach, ...]:
     """The ways to the other classes; of a run by what people write of it, since nobody writes its pod."""
     if analysis.system:
-        return tuple(made_by(analysis).reach(store, subject, ask, case.draft))
+        return tuple(maker_of(analysis).reach(store, subject, ask, case.draft))
     now = qos.class_of(case.draft)
     return tuple(reach(case, name) for name in CLASSES if name != now)
 
@@ -314,7 +316,7 @@ def _reach(store: Store, subject: Subject, ask: Ask, case: AdmittedPod, analysis
 class QosAnswers:
     """Answers for many objects, in short: without a journal, ways to other classes and scores."""
 
-    def __init__(self, store: Store, ask: Ask) -> None:
+    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
         self._unseen: dict[str, tuple[Unseen, ...]] = {}
 
@@ -324,7 +326,7 @@ class QosAnswers:
         if analysis.system:
             return _brief(subject, analysis, self._ask.server)
         if space not in self._unseen:
-            self._unseen[space] = tuple(unread(self._store, (Need("LimitRange", space),)))
+            self._unseen[space] = tuple(unread(self._store, (ReadRequest("LimitRange", space),)))
         return _brief(subject, analysis, self._ask.server, self._unseen[space])
 
 
@@ -398,8 +400,8 @@ def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
         yield Score(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
 
 
-def _unseen(store: Store, subject: Subject, ask: Ask) -> Iterator[Unseen]:
-    """A node that nobody could ask for is told by the scores."""
+def _unseen(store: Store, subject: Subject, ask: EvaluationOptions) -> Iterator[Unseen]:
+    """A node that nobody could ask for is reported by the scores."""
     for unseen in unread(store, needs_with_node(store, subject, seen=ask.seen)):
         if unseen.kind != "Node" or unseen.state != "unread":
             yield unseen

@@ -1,4 +1,6 @@
-"""The workloads whose pods are being refused now, with what the next pod would be told and what would unblock it."""
+"""The workloads whose pods are being refused now, with what the next pod would be reported and what would unblock
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,21 @@ from collections.abc import Iterator
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Ask, Explanation, Fact, QuotaCost, Subject, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import (
+    EvaluationOptions,
+    Explanation,
+    Fact,
+    QuotaCost,
+    Subject,
+    Unseen,
+    Verdict,
+)
 from kubectl_kres.reports.common.parts import Record, Remedy, TektonPart
 from kubectl_kres.reports.common.replicas import Replicas, controller, pods_of
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Kinds that keep a number of pods, so that a pod of theirs can be missing.
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
@@ -41,25 +51,25 @@ class Denied(Record, frozen=True):
     tekton: TektonPart | None = None
 
 
-def denied_needs(namespace: str) -> tuple[Need, ...]:
+def denied_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """The reads for all workloads of a namespace; of pods there are none. Claims are those of StatefulSets."""
-    policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
-    workloads = tuple(Need(kind, namespace) for kind in ASKED)
-    events = Need("Event", namespace, field_selector="type=Warning", required=False)
-    runs = tuple(Need(kind, namespace, required=False) for system in systems() for kind in system.waiting)
-    claims = Need("PersistentVolumeClaim", namespace, required=False)
+    policies = (ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace))
+    workloads = tuple(ReadRequest(kind, namespace) for kind in ASKED)
+    events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
+    runs = tuple(ReadRequest(kind, namespace, required=False) for system in systems() for kind in system.waiting)
+    claims = ReadRequest("PersistentVolumeClaim", namespace, required=False)
     return (
         *policies,
         *workloads,
         *runs,
         claims,
         events,
-        Need("PriorityClass", required=False),
-        Need("RuntimeClass", required=False),
+        ReadRequest("PriorityClass", required=False),
+        ReadRequest("RuntimeClass", required=False),
     )
 
 
-def needs_of_systems(store: Store, namespace: str) -> tuple[Need, ...]:
+def needs_of_systems(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     """What systems need besides, which the quotas of the namespace tell."""
     return tuple(need for system in systems() for need in system.quota_needs(store, namespace))
 
@@ -87,7 +97,7 @@ def stands_alone(workload: Workload) -> bool:
     return controller(workload)[0] not in KINDS
 
 
-def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
+def denied(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied | None:
     """None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     for system in systems():
@@ -110,7 +120,7 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     return _denied(explanation, replicas, seen)
 
 
-def _waiting(store: Store, subject: Subject, ask: Ask) -> Denied:
+def _waiting(store: Store, subject: Subject, ask: EvaluationOptions) -> Denied:
     """Of what a quota holds up; what else refuses its pod has ended it."""
     explanation = explain(store, subject, ask)
     return _denied(explanation, None, explanation.facts[:1])

@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.model.objects import LimitRange, Namespace, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity, quantity_of
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 #: Resource, used and hard.
 UsedRow = tuple[str, str, str]
@@ -45,12 +45,12 @@ class NamespaceBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
     limit_ranges: tuple[LimitRangeBlock, ...] = ()
 
 
-def describe_needs(ref: ObjectRef) -> tuple[Need, ...]:
+def describe_needs(ref: ObjectRef) -> tuple[ReadRequest, ...]:
     """The object, and of a namespace the policies in it."""
-    own = Need(ref.kind, ref.namespace, ref.name)
+    own = ReadRequest(ref.kind, ref.namespace, ref.name)
     if ref.kind != "Namespace":
         return (own,)
-    return (own, Need("ResourceQuota", ref.name), Need("LimitRange", ref.name))
+    return (own, ReadRequest("ResourceQuota", ref.name), ReadRequest("LimitRange", ref.name))
 
 
 def quota_block(quota: ResourceQuota, *, converted: bool = True) -> QuotaBlock:

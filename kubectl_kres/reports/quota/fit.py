@@ -12,8 +12,8 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import (
-    Ask,
     Autoscaled,
+    EvaluationOptions,
     QuotaCost,
     RunState,
     Subject,
@@ -99,7 +99,7 @@ class Fit(Record, frozen=True):
         return self.enough and not is_held_up(self.run_state)
 
 
-def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
+def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods.
 
     A live pod stands for another one like it.
@@ -116,7 +116,7 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     begun = under_way(store, subject, analysis, known) if known is not None else None
     later = if_started(store, subject, analysis, known) if known is not None and begun is None else None
     if known is not None and later is not None and not (known.existing or later.complete):
-        # There is no old pod that a rollout could wait for: what is missing is told by itself.
+        # There is no old pod that a rollout could wait for: what is missing is reported by itself.
         later = None
     # Old pods of a rollout that is under way make room for what is missing.
     lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)

@@ -18,7 +18,7 @@ from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.effective_policies import enforced, extended_of
-from kubectl_kres.reports.common.explanation import Ask, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Unseen, unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import systems
@@ -34,7 +34,7 @@ from kubectl_kres.reports.quota.usage_tree import (
     with_shares,
     workload_nodes,
 )
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What is used put down to the values of pods, and to what set them.
 VALUE = "value"
@@ -85,7 +85,7 @@ class QuotaReport(Record, frozen=True):
     ``by`` says what ``shares`` are by; the largest of each name come first there. ``tree``: the same down to the values
     of pods, where that was asked for. ``recounted``: the uses carry what
     was counted. ``faults``: why the server would not store it. ``pool``: the resource pool of Capsule that keeps it.
-    ``shared``: the namespaces that share it, of a quota of Capsule, which are told from its status.
+    ``shared``: the namespaces that share it, of a quota of Capsule, which are reported from its status.
     """
 
     subject: ObjectRef
@@ -105,7 +105,7 @@ class QuotaReport(Record, frozen=True):
 
 
 def quota_reports(
-    store: Store, quotas: Sequence[ResourceQuota], ask: Ask, *, recounted: bool = False, by: str = ""
+    store: Store, quotas: Sequence[ResourceQuota], ask: EvaluationOptions, *, recounted: bool = False, by: str = ""
 ) -> Iterator[QuotaReport]:
     """One report for each quota; all are of one namespace, whose objects are looked at once.
 
@@ -127,7 +127,7 @@ def quota_reports(
 
 
 def _report(
-    store: Store, quota: ResourceQuota, ask: Ask, objects: CountedObjects, *, recounted: bool, by: str
+    store: Store, quota: ResourceQuota, ask: EvaluationOptions, objects: CountedObjects, *, recounted: bool, by: str
 ) -> QuotaReport:
     meta = quota.metadata
     hard = parse_list(quota.spec.hard, "spec.hard")
@@ -136,13 +136,13 @@ def _report(
     supposed, quota = as_if is not quota, as_if
     reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
     if by == VALUE:
-        reads = (*reads, Need("LimitRange", meta.namespace))
+        reads = (*reads, ReadRequest("LimitRange", meta.namespace))
     unseen = tuple(unread(store, reads))
     optional = frozenset(optional_names({**hard, **(quota.status.hard or {})}, store.all("LimitRange", meta.namespace)))
     uses = tuple(structs.replace(use, optional=True) if use.name in optional else use for use in _uses(quota, hard))
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recounted(uses, quota, objects, ask, extended_of(store), told=not supposed) if recounted else uses,
+        _recounted(uses, quota, objects, ask, extended_of(store), texts=not supposed) if recounted else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=supposed,
@@ -185,10 +185,10 @@ def _recounted(
     uses: Sequence[Use],
     quota: ResourceQuota,
     objects: CountedObjects,
-    ask: Ask,
+    ask: EvaluationOptions,
     extended: Mapping[str, str],
     *,
-    told: bool,
+    texts: bool,
 ) -> tuple[Use, ...]:
     """``told``: the status is the server's, so that a count that is another one is a drift."""
     requests = {
@@ -199,7 +199,7 @@ def _recounted(
     missing = unreadable(quota, objects, ask.server, extended)
     pods = [pod.item for pod in objects.get("pods") or () if isinstance(pod.item, Pod)]
     now = datetime.fromisoformat(ask.now) if ask.now else None
-    drifts = {drift.name: drift for drift in drift(quota, quantities, missing, pods, ask.server, now)} if told else {}
+    drifts = {drift.name: drift for drift in drift(quota, quantities, missing, pods, ask.server, now)} if texts else {}
     return tuple(
         Use(
             use.name,
@@ -217,7 +217,7 @@ def _recounted(
     )
 
 
-def used_by(store: Store, quota: ResourceQuota, ask: Ask) -> tuple[UsageNode, ...]:
+def used_by(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> tuple[UsageNode, ...]:
     """Who uses what one quota counts, down to values; shares are for whoever knows of what.
 
     Raises UsageError as ``quota_reports`` does.
@@ -233,7 +233,7 @@ def used_by(store: Store, quota: ResourceQuota, ask: Ask) -> tuple[UsageNode, ..
 
 
 def _tree(
-    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, ask: Ask
+    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, ask: EvaluationOptions
 ) -> tuple[UsageNode, ...]:
     scopes = requirements(quota.spec)
     result = (counted for counted in every(objects) if all(map(counted.request.in_scope, scopes)))
@@ -267,7 +267,7 @@ def _shares(
     return tuple(ranked)
 
 
-def shared_needs(namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
+def shared_needs(namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
     """The reads of quotas of other kinds, where those of a namespace (empty: of any) suggest that there are some."""
     resource_quotas = tuple(quotas)
     return tuple(need for system in systems() for need in system.shared_needs(namespace, resource_quotas))

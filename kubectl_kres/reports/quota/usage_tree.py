@@ -30,14 +30,14 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Source, Term
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.effective_policies import extended_of
-from kubectl_kres.reports.common.explanation import Ask, ResourceValue, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template
 from kubectl_kres.reports.pod.values import ValueTable
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Names of quotas that count objects of kinds which are not read here: a prefix, or the old names.
 _COUNT = "count/"
@@ -76,14 +76,14 @@ def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kin
     )
 
 
-def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[Need, ...]:
+def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[ReadRequest, ...]:
     """The reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
     kinds = counting_kinds(quotas, server)
-    classes = [Need("DeviceClass")] if any(kind.qualified == RESOURCE_CLAIMS for kind in kinds) else []
-    return (*(Need(kind.kind, namespace) for kind in kinds), *classes)
+    classes = [ReadRequest("DeviceClass")] if any(kind.qualified == RESOURCE_CLAIMS for kind in kinds) else []
+    return (*(ReadRequest(kind.kind, namespace) for kind in kinds), *classes)
 
 
-def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: Ask) -> CountedObjects:
+def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: EvaluationOptions) -> CountedObjects:
     """What counts for quotas of one namespace. Raises Unparsable for an object that no server would have stored."""
     now = datetime.fromisoformat(ask.now) if ask.now else None
     pods = PodRequests(ask.server, now)
@@ -93,8 +93,8 @@ def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, as
             Counted(item, pods.of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
-        if store.covered(Need(kind.kind, namespace)).known
-        and (kind.qualified != RESOURCE_CLAIMS or store.covered(Need("DeviceClass")).known)
+        if store.covered(ReadRequest(kind.kind, namespace)).known
+        and (kind.qualified != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).known)
         else None
         for kind in counting_kinds(quotas, ask.server)
     }
@@ -119,10 +119,10 @@ def unreadable(
     return missing
 
 
-def owner_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+def owner_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     """The reads that say who made the owners of the pods in the store; an answer without them names the owners."""
     owning = {controller(pod)[0] for pod in store.all("Pod", namespace or None)}
-    return tuple(Need(kind, namespace, required=False) for kind in _MADE if kind in owning)
+    return tuple(ReadRequest(kind, namespace, required=False) for kind in _MADE if kind in owning)
 
 
 def workload_of(pod: Pod, store: Store | None = None) -> str:
@@ -201,7 +201,7 @@ class UsageNode(Record, frozen=True):
 
 
 def workload_nodes(
-    store: Store, quota: ResourceQuota, counted: Iterable[Counted], names: Iterable[str], ask: Ask
+    store: Store, quota: ResourceQuota, counted: Iterable[Counted], names: Iterable[str], ask: EvaluationOptions
 ) -> tuple[UsageNode, ...]:
     """The workloads and other objects that are counted, with their pods and the values of these; without shares.
 
@@ -235,7 +235,7 @@ def _workload(who: str, space: str, values: Quantities, pods: Sequence[UsageNode
     return UsageNode(who, _texts(values), pods=len(pods), subject=subject, inside=tuple(pods))
 
 
-def setter_needs(store: Store, space: str) -> Iterator[Need]:
+def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
     """The reads that say what set the values of pods of a namespace, as far as they are known by now."""
     met: set[PodOrigin] = set()
     for pod in store.all("Pod", space):
@@ -278,7 +278,7 @@ def _texts(values: Quantities) -> dict[str, str]:
 class _Setters:
     """What set the values of pods; of those that one controller made with the same values it is found out once."""
 
-    def __init__(self, store: Store, ask: Ask) -> None:
+    def __init__(self, store: Store, ask: EvaluationOptions) -> None:
         self._store, self._ask = store, ask
         self._known: dict[tuple[Any, ...], Mapping[str, _Value]] = {}
 
@@ -305,7 +305,7 @@ class _Setters:
         return self._known[key]
 
     def _values_of(self, subject: Subject) -> Mapping[str, _Value]:
-        """By path; nothing where what made the pod cannot be told."""
+        """By path; nothing where what made the pod cannot be reported."""
         try:
             made = analysis_of(self._store, subject, self._ask)
         except KresError:

@@ -144,7 +144,7 @@ def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, str, Qu
         yield "limits", "at least" if higher else "at most", after.limit
 
 
-class Overrun(NamedTuple):
+class QuotaExcess(NamedTuple):
     """Amounts of one resource; ``asked`` is what the request adds."""
 
     used: Quantity
@@ -162,20 +162,20 @@ class Overrun(NamedTuple):
         return self.after - self.hard
 
 
-def overrun(finding: Finding) -> Overrun | None:
+def overrun(finding: Finding) -> QuotaExcess | None:
     """None for a finding that does not say what is in use."""
     if not finding.used:
         return None
-    return Overrun(parse(finding.used), parse(finding.asked), parse(finding.limit))
+    return QuotaExcess(parse(finding.used), parse(finding.asked), parse(finding.limit))
 
 
-def asking_less(resource: str, overrun: Overrun) -> str:
+def asking_less(resource: str, overrun: QuotaExcess) -> str:
     """The end of a sentence; empty where nothing is left, and for a pod, which cannot be less than one."""
     left = overrun.hard - overrun.used
     return "" if left.nano <= 0 or resource in {"pods", "count/pods"} else f", or ask for at most {left} in total"
 
 
-class Most(NamedTuple):
+class UpperBound(NamedTuple):
     """A max and the LimitRange that has it."""
 
     quantity: Quantity
@@ -236,13 +236,13 @@ class RemedyContext:
         sets = [step for step in self.journal if isinstance(step, Set) and step.path == path]
         return sets[-1] if sets else None
 
-    def most(self, name: str = "", kind: str = "") -> Most | None:
+    def most(self, name: str = "", kind: str = "") -> UpperBound | None:
         """The smallest max of a LimitRange for the resource, of a container or (pod level) of the pod; None: none."""
         slot = self.slot()
         kind = kind or ("Pod" if slot is None or slot.role == "pod" else "Container")
         name = name or self.finding.resource
         pairs = [
-            Most(item.max[name], str(limits.source.ref))
+            UpperBound(item.max[name], str(limits.source.ref))
             for limits in self.limits
             for item in limits.items
             if item.type == kind and name in item.max

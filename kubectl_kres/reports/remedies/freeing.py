@@ -43,7 +43,7 @@ def freeing(
     subject: Subject,
     place: Workplace,
     pod: Pod,
-    judged: PodFaults,
+    evaluated: PodFaults,
     policies: Policies,
     server: Server,
     short: Sequence[Key],
@@ -53,7 +53,7 @@ def freeing(
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
 
     def comes(freed: Mapping[str, int], place: Workplace = place) -> bool:
-        plan, used = plan_of(place, pod, judged, policies, server)
+        plan, used = plan_of(place, pod, evaluated, policies, server)
         left = {key: amount - freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return worst(plan, left, amounts(policies.quotas)[1]).complete
 

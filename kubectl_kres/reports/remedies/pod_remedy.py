@@ -21,10 +21,10 @@ from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.common.system import Naming, systems
 from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (
-    Most,
-    Overrun,
+    QuotaExcess,
     Remedy,
     RemedyContext,
+    UpperBound,
     asking_less,
     grouped,
     overrun,
@@ -186,8 +186,8 @@ def _merging(outcomes: Sequence[Outcome]) -> str:
 
 
 def _unknown(case: RemedyContext) -> Iterator[str]:
-    told = BY_HAND.get(case.finding.rule)
-    yield told or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+    texts = BY_HAND.get(case.finding.rule)
+    yield texts or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
 
 
 _SUM = "what the containers add up to"
@@ -219,7 +219,7 @@ def request_over_limit(case: RemedyContext) -> Iterator[str]:
         yield f"set requests.{name} of {who} to at most {finding.limit}, or limits.{name} to at least {request}"
 
 
-def _less(name: str, most: Most) -> str:
+def _less(name: str, most: UpperBound) -> str:
     """What is left where a Pod's max keeps the pod level from being raised."""
     return f"set requests.{name} of the containers, in sum, to at most {most.quantity}, the max of {most.by}"
 
@@ -298,7 +298,7 @@ def exceeded(case: RemedyContext) -> Iterator[str]:
         yield f"{free}, or raise its hard to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
 
 
-def _for_all(case: RemedyContext, overrun: Overrun) -> str:
+def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:
     """What it takes where more pods than the next one are missing; claims of a StatefulSet are another number."""
     if case.lacking < 2 or case.finding.at.claim_template:
         return ""

@@ -75,19 +75,19 @@ class Workplace(Struct, frozen=True):
 class Rival(Struct):
     """Another workload that lacks pods, and takes what room it finds: the pod of its template, and what there is of it.
 
-    ``judged``: the pod under the policies that were asked about last.
+    ``evaluated``: the pod under the policies that were asked about last.
     """
 
     ref: ObjectRef
     pod: Pod
     place: Workplace
-    judged: tuple[Policies, PodFaults] | None = None
+    last_faults: tuple[Policies, PodFaults] | None = None
 
     def plan(self, policies: Policies, server: Server) -> RolloutPlan:
         """What its controller goes on doing. Raises Unparsable."""
-        if self.judged is None or self.judged[0] is not policies:
-            self.judged = policies, judge(self.pod, policies, server)
-        return plan_of(self.place, self.pod, self.judged[1], policies, server)[0]
+        if self.last_faults is None or self.last_faults[0] is not policies:
+            self.last_faults = policies, judge(self.pod, policies, server)
+        return plan_of(self.place, self.pod, self.last_faults[1], policies, server)[0]
 
 
 def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
@@ -232,7 +232,7 @@ def _as_template(pod: Pod) -> Pod:
 
 
 def _price(pod: Pod, quotas: Sequence[Quota], server: Server) -> Price | None:
-    """What a pod that exists counts for; None where it cannot be told."""
+    """What a pod that exists counts for; None where it cannot be reported."""
     try:
         return price_of(charges(pod_request(pod, server), quotas))
     except Unparsable:
@@ -333,7 +333,7 @@ def claim_prices(
 
 
 def plan_of(
-    place: Workplace, pod: Pod, judged: PodFaults, policies: Policies, server: Server
+    place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[Key, int]]:
     """What the controller does where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
 
@@ -343,7 +343,7 @@ def plan_of(
     claims = claim_prices(place.claims, policies, server)
     once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
     once = with_price(once, objects_price((*place.first, *place.lacking), policies))
-    price = dict(judged.price)
+    price = dict(evaluated.price)
     beside = _made_for(pod, policies, server)
     same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
     others = [existing for existing in place.existing if existing not in same]
@@ -353,7 +353,7 @@ def plan_of(
         for other in others:
             for key, amount in (other.back or price).items():
                 used[key] = used.get(key, 0) - amount * other.pods
-        plan = RolloutPlan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once)
+        plan = RolloutPlan(place.wanted, [Group(place.wanted, have, price, back, not evaluated.faults)], once=once)
         return _beside(place, plan, policies, server), used
     strategy = _STRATEGIES.get(place.kind, "")
     if place.replicas is not None and place.replicas.strategy == "OnDelete":
@@ -370,7 +370,7 @@ def plan_of(
     elif not strategy:
         # Pods of an older template stay and count for what is wanted.
         wanted = max(have, place.wanted - rest)
-    groups.append(Group(wanted, have, price, back, not judged.faults))
+    groups.append(Group(wanted, have, price, back, not evaluated.faults))
     surge = place.replicas.surge if place.replicas is not None else 0
     unavailable = place.replicas.unavailable if place.replicas is not None else 0
     plan = RolloutPlan(place.wanted, groups, strategy, surge, unavailable, claims, once)
@@ -397,9 +397,9 @@ _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet"
 
 
 def _old_group(existing: Existing, policies: Policies, server: Server, price: Price) -> Group:
-    judged = judge(existing.pod, policies, server)
-    own = judged.price or existing.back or price
+    evaluated = judge(existing.pod, policies, server)
+    own = evaluated.price or existing.back or price
     beside = _made_for(existing.pod, policies, server)
     back = with_price(existing.back, beside) if existing.back else own
     # Where only some orders of LimitRanges refuse, more of its pods may come meanwhile.
-    return Group(existing.wanted, existing.pods, own, back, open=len(judged.faults) < len(judged.outcomes))
+    return Group(existing.wanted, existing.pods, own, back, open=len(evaluated.faults) < len(evaluated.outcomes))

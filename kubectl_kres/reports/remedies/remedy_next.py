@@ -20,7 +20,7 @@ Fits = Mapping[tuple[str, str], BoundsFit]
 _RULE = "quota/must-specify"
 
 
-def following(analysis: Analysis) -> Iterator[Outcome]:
+def next_refusals(analysis: Analysis) -> Iterator[Outcome]:
     """The refusals that come once those of now are mended as their remedies say."""
     yield from _in_scope(analysis)
     yield from _over_quota(analysis)
@@ -54,7 +54,7 @@ def _fits(outcome: Outcome) -> Fits:
 
 
 def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
-    """The pod with each container as ``change`` makes it, which is told the path."""
+    """The pod with each container as ``change`` makes it, which is reported the path."""
 
     def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
         return tuple(change(container, f"{path}[{index}]") for index, container in enumerate(containers or ()))

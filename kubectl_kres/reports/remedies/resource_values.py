@@ -11,7 +11,7 @@ from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit
-from kubectl_kres.reports.remedies.shape import UNIT, Place, Values, Way, scale, units, write, written
+from kubectl_kres.reports.remedies.shape import UNIT, Direction, ResourceField, Values, scale, units, write, written
 
 #: What a container is given where nothing says how much it needs.
 STATED = {"cpu": "100m", "memory": "128Mi"}
@@ -20,17 +20,17 @@ STATED = {"cpu": "100m", "memory": "128Mi"}
 class Resource:
     """One resource of all containers and of the pod level, brought within what asks for it."""
 
-    def __init__(self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], way: Way) -> None:
+    def __init__(self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], way: Direction) -> None:
         self.name, self.way, self.needed, self.limits = name, way, needed, limits
         self.draft = draft.copy()
         self.before = draft
 
-    def changes(self, pod: Pod, values: Values) -> Iterator[tuple[Place, str | None]]:
+    def changes(self, pod: Pod, values: Values) -> Iterator[tuple[ResourceField, str | None]]:
         """Every value of the resource that is another one now, or that an earlier step wrote."""
         for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
             for side in ("requests", "limits"):
                 before, after = old.side(side).get(self.name), new.side(side).get(self.name)
-                place = Place(new.path, side, self.name)
+                place = ResourceField(new.path, side, self.name)
                 stands = written(write(pod, values), place)
                 if after is not None and (before is None or before != after or stands is None):
                     yield place, str(after)

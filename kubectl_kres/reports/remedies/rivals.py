@@ -18,16 +18,16 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.effective_policies import Known
-from kubectl_kres.reports.common.explanation import Ask, Subject, template_of
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
 from kubectl_kres.reports.common.replicas import controller, owned_by, pods_of, selector_text
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.events import barring
+from kubectl_kres.reports.pod.events import blocking_event
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import is_settled, needs, node_needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Kinds whose controllers try again and again to make the pods that are missing.
 _KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
@@ -50,7 +50,7 @@ class _Told(NamedTuple):
     """
 
     asked: tuple[int, str, Server]
-    known: Known
+    known: NamespacePolicies
     lacking: list[tuple[ObjectRef, Workload]]
     rivals: dict[ObjectRef, Rival | None]
 
@@ -59,7 +59,7 @@ class _Told(NamedTuple):
 _found: WeakKeyDictionary[Store, _Told] = WeakKeyDictionary()
 
 
-def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
+def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The reads of an explanation, the nodes where a pod of a workload waits for one, and the workloads that events
     name as refused by a quota where pods are missing.
 
@@ -79,7 +79,7 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     return tuple(dict.fromkeys((*wanted, *beside)))
 
 
-def _of_rival(store: Store, ref: ObjectRef) -> Iterator[Need]:
+def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
     """The workload, the Deployment that makes it with its other ReplicaSets, and what its pods cost by their class.
 
     The Deployment of a ReplicaSet is looked for by name first: its ReplicaSets are read with one more request.
@@ -89,30 +89,30 @@ def _of_rival(store: Store, ref: ObjectRef) -> Iterator[Need]:
         return
     there = store.get(ref.kind, ref.name, ref.namespace)
     if not isinstance(there, Workload):
-        yield Need(ref.kind, ref.namespace, ref.name, required=False)
+        yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
         return
     kind, name = controller(there)
     if kind == "Deployment" and name != made:
         yield from _with_sets(store, ref.namespace, name)
     template = template_of(there)[1]
     if template is not None and template.spec.runtime_class_name:
-        yield Need("RuntimeClass", name=template.spec.runtime_class_name, required=False)
+        yield ReadRequest("RuntimeClass", name=template.spec.runtime_class_name, required=False)
 
 
-def _with_sets(store: Store, namespace: str, name: str) -> Generator[Need, None, bool]:
+def _with_sets(store: Store, namespace: str, name: str) -> Generator[ReadRequest, None, bool]:
     """A Deployment and its ReplicaSets; whether they have yet to be read."""
-    maker = Need("Deployment", namespace, name, required=False)
+    maker = ReadRequest("Deployment", namespace, name, required=False)
     yield maker
     deployment = store.get("Deployment", name, namespace)
     if not isinstance(deployment, Workload):
         return store.wants(maker)
     selector = selector_text(deployment.spec.selector)
-    sets = Need("ReplicaSet", namespace, label_selector=selector, required=False)
+    sets = ReadRequest("ReplicaSet", namespace, label_selector=selector, required=False)
     yield sets
     return store.wants(sets)
 
 
-def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> Rivals:
+def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rivals:
     """All that is known to lack pods beside the subject. Raises Unparsable.
 
     None of a ReplicaSet that a Deployment makes: who wants to know asks about the Deployment.
@@ -123,26 +123,26 @@ def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> R
     family = _family(store, subject)
     rivals: list[Rival] = []
     unknown: list[ObjectRef] = []
-    told = _told(store, subject.ref.namespace, known, server)
-    for ref, workload in told.lacking:
+    texts = _rivals_of(store, subject.ref.namespace, known, server)
+    for ref, workload in texts.lacking:
         if ref in family:
             continue
         if len(rivals) >= _MOST_COUNTED or not _priced(store, workload):
             unknown.append(ref)
             continue
-        if ref not in told.rivals:
-            told.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), known, server)
-        rival = told.rivals[ref]
+        if ref not in texts.rivals:
+            texts.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), known, server)
+        rival = texts.rivals[ref]
         if rival is not None:
             rivals.append(rival)
     for ref in _refused(store, subject):
         there = store.get(ref.kind, ref.name, ref.namespace)
-        if there is None and not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+        if there is None and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).known:
             unknown.append(ref)
     return Rivals(tuple(rivals), tuple(unknown))
 
 
-def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
+def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Server) -> _Told:
     """Those of a namespace; looked at again only where the store has changed."""
     asked = store.changes, space, server
     last = _found.get(store)
@@ -157,15 +157,15 @@ def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
     return last
 
 
-def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Rival | None:
+def _rival(store: Store, subject: Subject, known: NamespacePolicies, server: Server) -> Rival | None:
     """None where more room brings it nothing: another thing refuses its pods, or it makes none at present."""
     start = start_of(store, subject)
-    if start.owner is None or barring(events.of_workload(store, subject.ref.kind, start.owner)):
+    if start.owner is None or blocking_event(events.of_workload(store, subject.ref.kind, start.owner)):
         return None
     outcomes = admit(start.pod, known.policies, server, journal=False)
     analysis = Analysis(start, known, outcomes, server=server)
     for system in systems():
-        analysis = system.judged(store, subject, Ask(server), analysis)
+        analysis = system.apply_to_pod(store, subject, EvaluationOptions(server), analysis)
     if any(finding.rule not in TRIED for outcome in analysis.outcomes for finding in findings_of(outcome)):
         return None
     place = workplace(store, subject, analysis, server)

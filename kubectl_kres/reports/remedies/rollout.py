@@ -62,8 +62,10 @@ class RolloutPlan(Struct):
         )
 
 
-class Rest(NamedTuple):
-    """Where it ends. ``hard``: as it was raised on the way, with ``first`` for the first further pod alone."""
+class RolloutOutcome(NamedTuple):
+    """The final state of the rollout. ``hard``: with the raises that were made on the way, with ``first`` for the
+    first further pod alone.
+    """
 
     pods: int
     complete: bool
@@ -109,7 +111,7 @@ def at_rest(
     raising: bool = False,
     old_first: bool = False,
     rivals_first: bool = False,
-) -> Rest:
+) -> RolloutOutcome:
     """``raising``: wherever it ends for want of room, the quotas are raised by just what the next pod needs.
 
     ``old_first``: whose pods take what room there is, where two templates want it; ``rivals_first``: where two
@@ -121,7 +123,7 @@ def at_rest(
     _until_still(run, rivals, rivals_first=rivals_first)
     while raising and not run.complete and run.raise_room():
         _until_still(run, rivals, rivals_first=rivals_first)
-    return Rest(run.newest.pods, run.complete, run.room.hard, run.room.first)
+    return RolloutOutcome(run.newest.pods, run.complete, run.room.hard, run.room.first)
 
 
 def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:

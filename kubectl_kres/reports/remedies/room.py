@@ -12,8 +12,8 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, judge, plan_of
-from kubectl_kres.reports.remedies.rollout import Key, Rest, RolloutPlan, at_rest
-from kubectl_kres.reports.remedies.shape import Place, Values, needed_values, scale, units, write, written
+from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome, RolloutPlan, at_rest
+from kubectl_kres.reports.remedies.shape import ResourceField, Values, needed_values, scale, units, write, written
 
 _ROUNDS = 6
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
@@ -29,12 +29,12 @@ class Raised(Struct, frozen=True):
     hard: Mapping[Key, int]
     first: Mapping[Key, int]
     complete: bool
-    rest: Rest
+    rest: RolloutOutcome
 
 
-def raised(place: Workplace, pod: Pod, judged: PodFaults, policies: Policies, server: Server) -> Raised:
+def raised(place: Workplace, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server) -> Raised:
     """The least that is enough whichever template's, and whichever workload's, pods come first. Raises Unparsable."""
-    plan, used = plan_of(place, pod, judged, policies, server)
+    plan, used = plan_of(place, pod, evaluated, policies, server)
     return raised_for(plan, used, amounts(policies.quotas)[1])
 
 
@@ -61,7 +61,7 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
     return Raised(least, first, complete=True, rest=now)
 
 
-def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
+def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
     """Where it ends in the worst of the orders that are tried."""
     rest = at_rest(plan, used, hard)
     if rest.complete:
@@ -81,7 +81,7 @@ def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
         yield rollout_plan
 
 
-def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
+def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
     return at_rest(plan, used, hard, rivals_first=True)
 
 
@@ -109,21 +109,21 @@ def _tightened(
 
 
 def lowered(
-    place: Workplace, pod: Pod, values: Mapping[Place, str | None], policies: Policies, server: Server
-) -> dict[Place, str | None] | None:
+    place: Workplace, pod: Pod, values: Mapping[ResourceField, str | None], policies: Policies, server: Server
+) -> dict[ResourceField, str | None] | None:
     """Values with which all pods fit the quotas as they are; None: there are none, or none that a program runs with."""
     result = dict(values)
     for _ in range(_ROUNDS):
         trial = write(pod, result)
-        judged = judge(trial, policies, server)
-        if judged.faults:
+        evaluated = judge(trial, policies, server)
+        if evaluated.faults:
             return None
-        need = raised(place, trial, judged, policies, server)
+        need = raised(place, trial, evaluated, policies, server)
         if not need.complete:
             return None
         if not need.hard:
             return _fewest(place, pod, result, policies, server)
-        smaller = _smaller(place, pod, result, judged, sorted(need.hard), policies, server)
+        smaller = _smaller(place, pod, result, evaluated, sorted(need.hard), policies, server)
         if smaller is None or smaller == result:
             return None
         result = smaller
@@ -133,14 +133,14 @@ def lowered(
 def _fewest(
     place: Workplace,
     pod: Pod,
-    mapping: Mapping[Place, str | None],
+    mapping: Mapping[ResourceField, str | None],
     policies: Policies,
     server: Server,
-) -> dict[Place, str | None]:
+) -> dict[ResourceField, str | None]:
     def passes(fewer: Values) -> bool:
         trial = write(pod, fewer)
-        judged = judge(trial, policies, server)
-        return not judged.faults and raised(place, trial, judged, policies, server).hard == {}
+        evaluated = judge(trial, policies, server)
+        return not evaluated.faults and raised(place, trial, evaluated, policies, server).hard == {}
 
     return needed_values(pod, mapping, passes)
 
@@ -161,27 +161,27 @@ def measured(name: str) -> tuple[Side, str] | None:
 def _smaller(
     place: Workplace,
     pod: Pod,
-    values: Mapping[Place, str | None],
-    judged: PodFaults,
+    values: Mapping[ResourceField, str | None],
+    evaluated: PodFaults,
     short: Sequence[Key],
     policies: Policies,
     server: Server,
-) -> dict[Place, str | None] | None:
+) -> dict[ResourceField, str | None] | None:
     """The values with the first resource that is short lowered to what there is room for."""
     sides = {measured(name) for _, name in short}
     if None in sides:
         return None
     trial = write(pod, values)
     side, name = min(side for side in sides if side is not None)
-    draft: Draft | None = judged.outcomes[0].draft
+    draft: Draft | None = evaluated.outcomes[0].draft
     if draft is None:
         return None
     # Another template is made with every change, also where this one is the first.
-    changed = write(trial, {Place("spec.containers[0]", side, name): "1"})
-    plan, used = plan_of(place, changed, judged, policies, server)
-    keys = [key for key in judged.price if measured(key[1]) == (side, name)]
+    changed = write(trial, {ResourceField("spec.containers[0]", side, name): "1"})
+    plan, used = plan_of(place, changed, evaluated, policies, server)
+    keys = [key for key in evaluated.price if measured(key[1]) == (side, name)]
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
-    most = _room(plan, used, hard, keys, max(judged.price[key] for key in keys), units(name))
+    most = _room(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano
     if most < LEAST.get(name, 10**9):
         return None
@@ -207,8 +207,8 @@ def _room(
 
 
 def _scaled(
-    pod: Pod, values: Mapping[Place, str | None], draft: Draft, side: Side, name: str, most: int
-) -> Iterator[tuple[Place, str | None]]:
+    pod: Pod, values: Mapping[ResourceField, str | None], draft: Draft, side: Side, name: str, most: int
+) -> Iterator[tuple[ResourceField, str | None]]:
     after = draft.copy()
     level = after.pod
     if level is not None and name in level.side(side) and name in {"cpu", "memory"}:
@@ -226,6 +226,6 @@ def _scaled(
     for old, new in zip(draft.slots(), after.slots(), strict=True):
         for which in ("requests", "limits"):
             before, now = old.side(which).get(name), new.side(which).get(name)
-            stands = written(written_now, Place(new.path, which, name))
+            stands = written(written_now, ResourceField(new.path, which, name))
             if now is not None and now.nano > 0 and (before != now or stands is None):
-                yield Place(new.path, which, name), str(now)
+                yield ResourceField(new.path, which, name), str(now)

@@ -1,7 +1,7 @@
-"""Remedies found by trying: edits are made on a copy, judged again by the engine, and made as few as will do.
+"""Remedies found by trying: edits are made on a copy, evaluated again by the engine, and made as few as will do.
 
 Ways, each complete alone: more room in quotas for the template as it has to be, the template within the room there
-is, fewer pods. A way that does not bring all wanted pods is told with the refusal that stays.
+is, fewer pods. A way that does not bring all wanted pods is reported with the refusal that stays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from kubectl_kres.reports.remedies.pods import (
 )
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
-from kubectl_kres.reports.remedies.shape import Place, passing, write, written
+from kubectl_kres.reports.remedies.shape import ResourceField, passing, write, written
 from kubectl_kres.reports.remedies.words import composed, raises
 from kubectl_kres.store.store import Store
 
@@ -45,7 +45,7 @@ _MOST_BOUNDS = 12
 class TrialEdits(Struct, frozen=True):
     """One set of edits: values of the template, bounds of LimitRanges, sizes of claims, and what quotas have to be."""
 
-    values: Mapping[Place, str | None]
+    values: Mapping[ResourceField, str | None]
     policies: Policies
     place: Workplace
     need: Raised
@@ -72,7 +72,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         return ()
     if beside.unknown:
         remedies = tuple(_contested(remedy, beside.unknown) for remedy in remedies)
-    others = dict.fromkeys(finding.text for outcome in beyond(analysis) for finding in findings_of(outcome))
+    others = dict.fromkeys(finding.text for outcome in remaining_outcomes(analysis) for finding in findings_of(outcome))
     if not others:
         return remedies
     have = sum(existing.pods for existing in place.existing if existing.newest)
@@ -86,7 +86,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     )
 
 
-def beyond(analysis: Analysis) -> tuple[Outcome, ...]:
+def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
     """The refusals that no edit is found for, without the rest."""
     result = []
     for outcome in (*analysis.outcomes, *analysis.then):
@@ -129,15 +129,15 @@ class _Search:
 
     def _freeing(self) -> Iterator[Remedy]:
         """Ways that raise no quota, for the template as it is."""
-        judged = judge(self.pod, self.policies, self.server)
-        if judged.faults:
+        evaluated = judge(self.pod, self.policies, self.server)
+        if evaluated.faults:
             return
-        short = tuple(raised(self.place, self.pod, judged, self.policies, self.server).hard)
+        short = tuple(raised(self.place, self.pod, evaluated, self.policies, self.server).hard)
         if not any(name.startswith("count/") for _, name in short):
             return
         from kubectl_kres.reports.remedies.freeing import freeing
 
-        args = (self.place, self.pod, judged, self.policies, self.server)
+        args = (self.place, self.pod, evaluated, self.policies, self.server)
         for edits in freeing(self.store, self.subject, *args, short):
             admits = Admits(self.place.wanted, self.place.wanted)
             yield composed(self.store, self.subject, edits, admits, 0)
@@ -152,12 +152,12 @@ class _Search:
 
     def _come(self) -> bool:
         """Whether all wanted pods exist, or come as it is; of a pod that exists: whether it would be admitted."""
-        judged = judge(self.pod, self.policies, self.server)
+        evaluated = judge(self.pod, self.policies, self.server)
         if self.counted:
-            return not judged.faults
+            return not evaluated.faults
         if any(True for _, claim in self._templates() for _ in self._of_claim(claim, self.policies)):
             return False
-        plan, used = plan_of(self.place, self.pod, judged, self.policies, self.server)
+        plan, used = plan_of(self.place, self.pod, evaluated, self.policies, self.server)
         return worst(plan, used, amounts(self.policies.quotas)[1]).complete
 
     def _trials(self) -> Iterator[TrialEdits]:
@@ -177,32 +177,32 @@ class _Search:
         result = []
         for place, policies, bounds, claims in self._claims():
             for way in ("lower", "raise"):
-                values, judged = passing(self.pod, policies, self.server, way)
-                if not judged.faults:
+                values, evaluated = passing(self.pod, policies, self.server, way)
+                if not evaluated.faults:
                     result.append(self._trial(values, policies, place, bounds, claims))
             if not result:
                 widened, more = self._widened(policies)
                 if more:
-                    values, judged = passing(self.pod, widened, self.server, "lower")
-                    if not judged.faults:
+                    values, evaluated = passing(self.pod, widened, self.server, "lower")
+                    if not evaluated.faults:
                         result.append(self._trial(values, widened, place, (*bounds, *more), claims))
         yield from result
 
     def _trial(
         self,
-        values: Mapping[Place, str | None],
+        values: Mapping[ResourceField, str | None],
         policies: Policies,
         place: Workplace,
         bounds: tuple[SetBound, ...],
         claims: tuple[EditClaim, ...],
     ) -> TrialEdits:
         pod = write(self.pod, values)
-        judged = judge(pod, policies, self.server)
+        evaluated = judge(pod, policies, self.server)
         if self.counted:
-            plan, used = plan_of(place, pod, judged, policies, self.server)
+            plan, used = plan_of(place, pod, evaluated, policies, self.server)
             need = raised_for(plan, used, {})
         else:
-            need = raised(place, pod, judged, policies, self.server)
+            need = raised(place, pod, evaluated, policies, self.server)
         return TrialEdits(values, policies, place, need, bounds, claims)
 
     def _lower(self, trial: TrialEdits) -> Iterator[TrialEdits]:
@@ -214,7 +214,7 @@ class _Search:
             yield trial_edits
 
     def _fewer(self, trial: TrialEdits) -> Iterator[TrialEdits]:
-        """As many pods as there is room for, where that is told by a number and nothing else is under way."""
+        """As many pods as there is room for, where that is reported by a number and nothing else is under way."""
         place = trial.place
         count = trial.need.rest.pods
         others = [existing for existing in place.existing if not existing.newest and (existing.pods or existing.wanted)]
@@ -312,15 +312,15 @@ class _Search:
         """LimitRanges that let the template pass, where no other values do."""
         edits: dict[tuple[ObjectRef, str], SetBound] = {}
         for _ in range(_MOST_BOUNDS):
-            _, judged = passing(self.pod, policies, self.server, "lower")
+            _, evaluated = passing(self.pod, policies, self.server, "lower")
             findings = [
                 finding
-                for outcome in judged.faults
+                for outcome in evaluated.faults
                 for finding in (outcome.refusal.findings if outcome.refusal is not None else ())
                 if finding.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
             ]
             changed = next((it for finding in findings if (it := self._bound(policies, finding)) is not None), None)
-            if not judged.faults or changed is None:
+            if not evaluated.faults or changed is None:
                 break
             policies, edit = changed
             before = edits.get((edit.object, edit.field))
@@ -354,7 +354,7 @@ class _Search:
         if trial.scale is not None and field is not None:
             yield Scale(self.subject.ref, field, trial.scale, self.place.wanted)
 
-    def _values(self, values: Mapping[Place, str | None]) -> Iterator[SetValue]:
+    def _values(self, values: Mapping[ResourceField, str | None]) -> Iterator[SetValue]:
         start = self.analysis.start
         draft: Draft | None = self.analysis.outcomes[0].draft
         slots = {slot.path: slot for slot in draft.slots()} if draft is not None else {}
@@ -375,7 +375,7 @@ class _Search:
                 basis=self._basis(place, to, values),
             )
 
-    def _basis(self, place: Place, to: str | None, values: Mapping[Place, str | None]) -> Basis:
+    def _basis(self, place: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
         """Where a value comes from that the container does not state."""
         if to is None or written(self.pod, place) is not None:
             return ""

@@ -1,6 +1,6 @@
 """Values of a template, written and taken out, until LimitRanges, validation and quotas let it pass, for all room.
 
-Proposed resource by resource from what refuses, judged again, and so on: what one rule asks for may break another.
+Proposed resource by resource from what refuses, evaluated again, and so on: what one rule asks for may break another.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.pods import OF_VALUES, PodFaults, findings_of, judge
 
 
-class Place(NamedTuple):
+class ResourceField(NamedTuple):
     """One request or limit: the path of its container (``spec`` for the pod level), the side and the resource."""
 
     holder: str
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 #: What is written where; None takes a value out.
-Values = Mapping[Place, str | None]
+Values = Mapping[ResourceField, str | None]
 
 
 def write(pod: Pod, values: Values) -> Pod:
@@ -69,7 +69,7 @@ def _resources(resources: ResourceRequirements | None, values: Values) -> Resour
     return structs.replace(base, limits=sides["limits"] or None, requests=sides["requests"] or None)
 
 
-def written(pod: Pod, place: Place) -> str | None:
+def written(pod: Pod, place: ResourceField) -> str | None:
     """What stands there; None: nothing."""
     resources = pod.spec.resources if place.holder == "spec" else _holder(pod, place.holder)
     values = (resources.limits if place.side == "limits" else resources.requests) if resources is not None else None
@@ -86,7 +86,7 @@ def _holder(pod: Pod, holder: str) -> ResourceRequirements | None:
 
 
 #: Whether a request that exceeds its limit comes down to it, or the limit goes up.
-Way = Literal["lower", "raise"]
+Direction = Literal["lower", "raise"]
 
 _ROUNDS = 8
 UNIT = 10**9
@@ -101,22 +101,24 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
     return UNIT
 
 
-def passing(pod: Pod, policies: Policies, server: Server, way: Way) -> tuple[dict[Place, str | None], PodFaults]:
-    """Values to write, as few as are needed, and how the pod with them is judged: with faults if none were found."""
-    values: dict[Place, str | None] = {}
-    judged = judge(pod, policies, server)
-    seen: set[tuple[tuple[Place, str | None], ...]] = set()
+def passing(
+    pod: Pod, policies: Policies, server: Server, way: Direction
+) -> tuple[dict[ResourceField, str | None], PodFaults]:
+    """Values to write, as few as are needed, and how the pod with them is evaluated: with faults if none were found."""
+    values: dict[ResourceField, str | None] = {}
+    evaluated = judge(pod, policies, server)
+    seen: set[tuple[tuple[ResourceField, str | None], ...]] = set()
     for _ in range(_ROUNDS):
-        if not judged.faults or not _mendable(judged.faults):
+        if not evaluated.faults or not _mendable(evaluated.faults):
             break
-        values = _step(pod, values, judged, policies, way)
+        values = _step(pod, values, evaluated, policies, way)
         key = tuple(sorted(values.items(), key=str))
         if key in seen:
             break
         seen.add(key)
-        judged = judge(write(pod, values), policies, server)
-    if judged.faults:
-        return values, judged
+        evaluated = judge(write(pod, values), policies, server)
+    if evaluated.faults:
+        return values, evaluated
     return _fewest(pod, values, policies, server)
 
 
@@ -125,8 +127,8 @@ def _mendable(faults: Iterable[Outcome]) -> bool:
 
 
 def _fewest(
-    pod: Pod, values: dict[Place, str | None], policies: Policies, server: Server
-) -> tuple[dict[Place, str | None], PodFaults]:
+    pod: Pod, values: dict[ResourceField, str | None], policies: Policies, server: Server
+) -> tuple[dict[ResourceField, str | None], PodFaults]:
     """Without the values that nothing asks for."""
 
     def passes(fewer: Values) -> bool:
@@ -136,7 +138,7 @@ def _fewest(
     return kept, judge(write(pod, kept), policies, server)
 
 
-def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) -> dict[Place, str | None]:
+def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) -> dict[ResourceField, str | None]:
     """The values of which none can be left out, however often one is tried: what goes may make another needless."""
     kept = {place: text for place, text in values.items() if written(pod, place) != text}
     changed = True
@@ -149,9 +151,11 @@ def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) ->
     return kept
 
 
-def _step(pod: Pod, values: Values, judged: PodFaults, policies: Policies, way: Way) -> dict[Place, str | None]:
+def _step(
+    pod: Pod, values: Values, evaluated: PodFaults, policies: Policies, way: Direction
+) -> dict[ResourceField, str | None]:
     """The values once what refuses in the first order is mended, resource by resource."""
-    outcome = judged.faults[0]
+    outcome = evaluated.faults[0]
     draft: Draft | None = outcome.draft
     result = dict(values)
     if draft is None or outcome.refusal is None:

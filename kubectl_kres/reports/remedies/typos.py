@@ -33,18 +33,20 @@ class Doubt(NamedTuple):
 
     sides: str
     says: str
-    meant: str
+    suggestion: str
     refused: bool
 
 
-def meant(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
+def suggest_fix(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
     """What was probably meant by the figure that is refused, and by others; empty where there is no doubt."""
     doubts = [
         *_doubts(pod, [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings])
     ]
-    refused = " and ".join(f"{doubt.meant} in {doubt.sides} ({doubt.says})" for doubt in doubts if doubt.refused)
+    refused = " and ".join(f"{doubt.suggestion} in {doubt.sides} ({doubt.says})" for doubt in doubts if doubt.refused)
     others = [
-        f"look at {doubt.sides}: {doubt.says}; did you mean {doubt.meant}?" for doubt in doubts if not doubt.refused
+        f"look at {doubt.sides}: {doubt.says}; did you mean {doubt.suggestion}?"
+        for doubt in doubts
+        if not doubt.refused
     ]
     return f"did you mean {refused}?" if refused else "", "; ".join(others)
 
@@ -95,8 +97,8 @@ def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None
         return None
     count = int(number[1])
     says = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
-    meant = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
-    return says, meant, any(finding.rule in _TOO_LITTLE for finding in findings)
+    suggestion = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
+    return says, suggestion, any(finding.rule in _TOO_LITTLE for finding in findings)
 
 
 def near(text: str) -> str:

@@ -148,12 +148,12 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
     for whose, group in groupby(
         values, key=lambda set_value: (str(set_value.object), set_value.role, set_value.container)
     ):
-        told: dict[tuple[str, str | None], list[str]] = {}
+        names_by_value: dict[tuple[str, str | None], list[str]] = {}
         for set_value in group:
             to = _EXAMPLES[set_value.basis].format(set_value.to)
-            told.setdefault((set_value.resource, to), []).append(f"{set_value.side}.{set_value.resource}")
+            names_by_value.setdefault((set_value.resource, to), []).append(f"{set_value.side}.{set_value.resource}")
         kind, role, name = whose
-        texts = tuple((" and ".join(names), to) for (_, to), names in told.items())
+        texts = tuple((" and ".join(names), to) for (_, to), names in names_by_value.items())
         result.setdefault(((kind, role, "" if role in _ROLES else name), texts), []).append(name)
     for ((kind, role, _), texts), names in result.items():
         who = _who(kind, role, names)
@@ -238,7 +238,7 @@ def _named(refs: Sequence[ObjectRef]) -> str:
 NOTHING = "nothing to change"
 
 
-def told(texts: Sequence[str]) -> tuple[Remedy, ...]:
+def untested_remedies(texts: Sequence[str]) -> tuple[Remedy, ...]:
     """Sentences that are all needed, as one remedy that was not tried; none of none."""
     return (Remedy("; ".join(texts)),) if texts else ()
 
@@ -319,7 +319,7 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
     kept, of = dict(_kept(store, edits)), store.origin
     filed = [edit for edit in edits if subject.raw is not None and edit.object == subject.ref]
     made = [edit for edit in edits if edit not in filed]
-    fixed = {ref: told for ref, told in unchangeable(made).items() if ref not in kept}
+    fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
     why = [
         *_owners(kept, edits),
         *([f"make the edits in {subject.file or 'the file'}"] if filed else []),
@@ -360,5 +360,5 @@ def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]
             continue
         result = store.get(ref.kind, ref.name, ref.namespace)
         metadata = getattr(result, "metadata", None)
-        if isinstance(metadata, Metadata) and (told := keeper(metadata)):
-            yield ref, told
+        if isinstance(metadata, Metadata) and (names_by_value := keeper(metadata)):
+            yield ref, names_by_value

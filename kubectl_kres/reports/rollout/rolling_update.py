@@ -17,7 +17,7 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload, 
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, owned_by, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
-from kubectl_kres.reports.pod.pod_claims import added, has_account, ordinals_with_claims
+from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_with_claims
 from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests
 from kubectl_kres.simulate.state import (
     Cost,
@@ -150,7 +150,7 @@ class _Rollout:
             return own
         from kubectl_kres.admission.request.pod_objects import object_charges
 
-        return tuple(added((*own, *object_charges(account.with_pod, quotas))))
+        return tuple(add_charges((*own, *object_charges(account.with_pod, quotas))))
 
     def _room_for_revision(self) -> bool:
         if not has_account(self.subject, self.analysis):
@@ -293,7 +293,7 @@ class _Rollout:
         objects = objects_of(pod, self.policies, self.server)
         absent = {(made.kind, made.name) for made in absent_objects(self.store, pod, objects)}
         there = [made for made in objects if (made.kind, made.name) not in absent]
-        return tuple(added((*own, *object_charges(there, self.policies.quotas))))
+        return tuple(add_charges((*own, *object_charges(there, self.policies.quotas))))
 
     def _pods(self, owner: tuple[str, str]) -> list[Pod]:
         pods = [

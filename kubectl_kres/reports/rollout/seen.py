@@ -16,7 +16,7 @@ from kubectl_kres.model.pod import VPA, Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
-from kubectl_kres.reports.common.analysis import Analysis, Start
+from kubectl_kres.reports.common.analysis import Analysis, PodManifest
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.replicas import newest_set_name, owned_by
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
@@ -38,7 +38,7 @@ class _Extra(Struct, frozen=True):
     values: tuple[_Value, ...] = ()
 
 
-def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callable[[Start], Analysis]) -> Analysis:
+def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callable[[PodManifest], Analysis]) -> Analysis:
     """The analysis of the next pod with what the others were given; ``again`` makes it for another start."""
     start, owner = analysis.start, analysis.start.owner
     draft = analysis.outcomes[0].draft
@@ -62,16 +62,16 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
 
 def _likeness(extra: _Extra) -> str:
     """Pods that differ in the image of what they were given alone are alike."""
-    added = tuple((key, structs.replace(container, image="")) for key, container in extra.added)
-    return repr(structs.replace(extra, added=added))
+    additions = tuple((key, structs.replace(container, image="")) for key, container in extra.added)
+    return repr(structs.replace(extra, added=additions))
 
 
-def _of(again: Callable[[Start], Analysis], start: Start, extra: _Extra, where: str) -> Analysis:
+def _of(again: Callable[[PodManifest], Analysis], start: PodManifest, extra: _Extra, where: str) -> Analysis:
     spec = start.pod.spec
     lists = {
         attribute: tuple(
             [_valued(item, key, extra.values) for item in getattr(spec, attribute) or ()]
-            + [container for added, container in extra.added if added == key]
+            + [container for additions, container in extra.added if additions == key]
         )
         or None
         for key, attribute, _ in _LISTS
@@ -105,7 +105,7 @@ def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
 
 
 def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Extra:
-    added: list[tuple[str, Container]] = []
+    additions: list[tuple[str, Container]] = []
     values: list[_Value] = []
     filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
     # A pod that was changed since may have been resized; the VerticalPodAutoscaler says so itself.
@@ -113,11 +113,11 @@ def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Ext
     for key, attribute, role in _LISTS:
         for item in getattr(live.spec, attribute) or ():
             if item.name not in computed:
-                added.append((key, structs.replace(item, resize_policy=None)))
+                additions.append((key, structs.replace(item, resize_policy=None)))
             elif as_made:
                 by_rule = {name for side in ("limits", "requests") for name in filled.get((role, item.name, side), ())}
                 values += _rewritten(key, item, computed[item.name], by_rule)
-    return _Extra(tuple(added), tuple(values))
+    return _Extra(tuple(additions), tuple(values))
 
 
 def _rewritten(
@@ -152,14 +152,14 @@ def _valued(container: Container, key: str, values: Sequence[_Value]) -> Contain
 
 def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
     """Where each of the values came from."""
-    added = {(key, container.name) for key, container in extra.added}
+    additions = {(key, container.name) for key, container in extra.added}
     rewritten = {value[:4] for value in extra.values}
     for key, attribute, _ in _LISTS:
         for index, entry in enumerate(getattr(pod.spec, attribute) or ()):
             resources = entry.resources or ResourceRequirements()
             for side, item in (("limits", resources.limits), ("requests", resources.requests)):
                 for name, text in (item or {}).items():
-                    if (key, entry.name) in added or (key, entry.name, side, name) in rewritten:
+                    if (key, entry.name) in additions or (key, entry.name, side, name) in rewritten:
                         was = _was(before, attribute, entry.name, side, name)
                         path = f"spec.{key}[{index}].resources.{side}[{name}]"
                         yield Set(path, RULE, str(text), was, Source("Container", entry.name, "", where))

@@ -35,10 +35,10 @@ from kubectl_kres.reports.common.replicas import (
     pods_of_one_job,
     replicas_of,
 )
-from kubectl_kres.reports.common.system import made_by
+from kubectl_kres.reports.common.system import maker_of
 from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.needs import SCALED
-from kubectl_kres.reports.pod.pod_claims import added
+from kubectl_kres.reports.pod.pod_claims import add_charges
 from kubectl_kres.reports.pod.verdict import Needed, word_of
 from kubectl_kres.store.store import Store
 
@@ -79,9 +79,9 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
         return charges(quota_request(analysis.start.pod, outcome.draft), quotas)
     from kubectl_kres.admission.request.pod_objects import object_charges
 
-    quotas = with_used(quotas, added(object_charges(account.lacking, quotas)))
+    quotas = with_used(quotas, add_charges(object_charges(account.lacking, quotas)))
     own = charges(quota_request(analysis.start.pod, outcome.draft), quotas)
-    return tuple(added((*own, *object_charges(account.with_pod, quotas))))
+    return tuple(add_charges((*own, *object_charges(account.with_pod, quotas))))
 
 
 def least(counts: Iterable[int | None]) -> int | None:
@@ -207,7 +207,7 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     """None is missing of what runs, has ended, or rests. 1: the object itself, or the next pod that it makes."""
     start = analysis.start
     if analysis.system:
-        return made_by(analysis).missing(analysis)
+        return maker_of(analysis).missing(analysis)
     if start.live is not None:
         return int(analysis.account is not None and bool(analysis.account.lacking))
     if subject.raw is not None:

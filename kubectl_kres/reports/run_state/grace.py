@@ -30,15 +30,15 @@ def worst(states: Iterable[RunState]) -> RunState | None:
     return min(states, key=rank, default=None)
 
 
-def age(moment: str | None, now: str) -> float | None:
+def age(time: str | None, now: str) -> float | None:
     """Seconds from a moment to now, both RFC 3339; None where one of them is not known."""
     try:
-        return (datetime.fromisoformat(now) - datetime.fromisoformat(moment or "")).total_seconds()
+        return (datetime.fromisoformat(now) - datetime.fromisoformat(time or "")).total_seconds()
     except (ValueError, TypeError):
         return None
 
 
-def is_new(moment: str | None, now: str, grace: int = GRACE) -> bool:
+def is_new(time: str | None, now: str, grace: int = GRACE) -> bool:
     """Whether a moment is no further back than ``grace`` seconds; not where that is not known."""
-    seconds = age(moment, now)
+    seconds = age(time, now)
     return seconds is not None and seconds < grace

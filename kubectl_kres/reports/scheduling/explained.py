@@ -22,7 +22,7 @@ from kubectl_kres.reports.remedies.commands import keeper
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 def explain_nodes(
@@ -36,7 +36,7 @@ def explain_nodes(
     """
     reported = report_nodes(store, pod, server.version[1], containers)
     if reported is None:
-        if store.covered(Need(scheduling.NODES)).state == "unread":
+        if store.covered(ReadRequest(scheduling.NODES)).state == "unread":
             ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
             return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
         return None

@@ -43,7 +43,7 @@ from kubectl_kres.scheduling.node_info import (
 from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class SchedulingInput(Struct, frozen=True):
@@ -105,7 +105,7 @@ def report_nodes(
 
     ``containers``: the values of the pod's containers, which say what set them.
     """
-    if not waits_for_node(pod) or not store.covered(Need(scheduling.NODES)).known:
+    if not waits_for_node(pod) or not store.covered(ReadRequest(scheduling.NODES)).known:
         return None
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):

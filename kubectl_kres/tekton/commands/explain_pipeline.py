@@ -8,12 +8,12 @@ from functools import partial
 from kubectl_kres.cli.args.flags import explaining
 from kubectl_kres.cli.output.printer import DOCUMENTS
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, RunSummary
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.reports.common.explanation import Subject, Verdict, is_held_up
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation, of_task
@@ -24,11 +24,13 @@ class PipelineExplainer(Explainer):
     """PipelineRuns and Pipelines, task by task."""
 
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         """The tasks, and what each of them depends on."""
         return pipeline_needs(store, subject)
 
-    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    def reports(
+        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         """The explanation of one object, or with ``-c`` of one task. Raises UsageError for a question about a value."""
         options = self.page.options
         if options.question:
@@ -37,31 +39,31 @@ class PipelineExplainer(Explainer):
             pipeline_explanation = explain_pipeline(turn.store, subject, turn.ask)
             shown = of_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
         except KresError as error:
-            tally.missed(error)
+            run_summary.missed(error)
             return
         row = turn.many and not (options.steps or options.container)
         report = shown if options.output in DOCUMENTS else pipeline_explanation
         if options.output == "brief":
             more = explaining(options, subject.ref, subject.file)
-            yield Answered(subject, report, self.page.brief(render.brief(pipeline_explanation, more))), None
+            yield ObjectAnswer(subject, report, self.page.brief(render.brief(pipeline_explanation, more))), None
         elif row:
             self.page.tabled = options.output in {"text", "wide"}
-            yield Answered(subject, report, row=render.row_of(pipeline_explanation)), pipeline_explanation.verdict
+            yield ObjectAnswer(subject, report, row=render.row_of(pipeline_explanation)), pipeline_explanation.verdict
         else:
             yield (
-                Answered(
+                ObjectAnswer(
                     subject, report, partial(_whole, self.page, pipeline_explanation, now=turn.ask.now, many=turn.many)
                 ),
                 None,
             )
         refused = is_negative(pipeline_explanation.verdict)
-        tally.meets("admitted", not refused, complete=pipeline_explanation.complete)
+        run_summary.meets("admitted", not refused, complete=pipeline_explanation.complete)
         state = pipeline_explanation.run_state
         for word, reached in (("exist", is_there), ("ready", is_ready)):
             yes = reached(pipeline_explanation.verdict, state, None)
-            tally.meets(word, yes, complete=pipeline_explanation.complete)
+            run_summary.meets(word, yes, complete=pipeline_explanation.complete)
         negative = options.exit_code and (refused or is_held_up(state))
-        tally.answered(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
+        run_summary.answered(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
 
 
 def _whole(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:

@@ -18,11 +18,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Ask, Fact, RunState, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.parts import MergedLimit, Remedy
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import Happening, KindAnswers, Likeness, Naming, Right, Sentences, System
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.reports.common.system import CacheKey, KindAnswers, Naming, Right, Sentences, System, TimelineEvent
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import GROUP as TEKTON
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 
@@ -88,7 +88,7 @@ class Tekton(System):
 
         return {**TEKTON_REMEDIES, **WHOLE}
 
-    def needs(self, store: Store, subject: Subject) -> tuple[Need, ...] | None:
+    def needs(self, store: Store, subject: Subject) -> tuple[ReadRequest, ...] | None:
         if subject.kind.group == TEKTON:
             from kubectl_kres.tekton.reports.needs import tekton_needs
 
@@ -99,21 +99,25 @@ class Tekton(System):
         from kubectl_kres.tekton.reports.needs import pod_needs
 
         space = subject.ref.namespace
-        own = (Need("Pod", space, subject.ref.name), Need("LimitRange", space), Need("ResourceQuota", space))
+        own = (
+            ReadRequest("Pod", space, subject.ref.name),
+            ReadRequest("LimitRange", space),
+            ReadRequest("ResourceQuota", space),
+        )
         return tuple(dict.fromkeys((*own, *pod_needs(store, pod))))
 
-    def namespace_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+    def namespace_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
         del namespace
         from kubectl_kres.tekton.reports.config import tekton_needs_of_namespace
 
         return tekton_needs_of_namespace(store)
 
-    def configuration_needs(self, store: Store) -> Iterable[Need]:
+    def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
         from kubectl_kres.tekton.reports.config import configuration_needs
 
         return configuration_needs(store)
 
-    def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+    def cache_key(self, store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
         if subject.kind.group != TEKTON or subject.raw is not None or subject.ref.kind != "TaskRun":
             return None
         from kubectl_kres.tekton.reports.run_facts import run_likeness
@@ -132,7 +136,7 @@ class Tekton(System):
         return run_behind(store, subject) is not None
 
     def analysis(
-        self, store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
+        self, store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
     ) -> Analysis | None:
         if run_behind(store, subject) is None:
             return None
@@ -156,7 +160,7 @@ class Tekton(System):
     def is_about_another(self, analysis: Analysis) -> bool:
         return analysis.tekton is not None and analysis.tekton.about_another
 
-    def remarks(self, store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
+    def remarks(self, store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
         from kubectl_kres.tekton.reports.run_facts import tekton_remarks
 
         return tekton_remarks(store, namespace, ask, journal)
@@ -175,7 +179,7 @@ class Tekton(System):
 
         return run_state(store, item, now)
 
-    def reach(self, store: Store, subject: Subject, ask: Ask, draft: Draft) -> Iterable[Any]:
+    def reach(self, store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
         from kubectl_kres.tekton.reports.qos_run import reaches, run_case
 
         run = run_case(store, subject, ask, draft)
@@ -186,7 +190,7 @@ class Tekton(System):
 
         return run_remedies(store, subject, analysis)
 
-    def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
+    def adapt_remedies(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
         from kubectl_kres.tekton.reports.remedy import of_run
 
         assert analysis.tekton is not None
@@ -212,7 +216,7 @@ class Tekton(System):
 
         return not has_ended(item)
 
-    def happened(self, item: Any) -> Iterator[Happening]:
+    def happened(self, item: Any) -> Iterator[TimelineEvent]:
         from kubectl_kres.tekton.reports.run_facts import failures
 
         return failures(item)
@@ -222,8 +226,8 @@ class Tekton(System):
 
         return AREAS
 
-    def overview_needs(self, namespace: str) -> Iterable[Need]:
-        return Need("TaskRun", namespace, required=False), Need("PipelineRun", namespace, required=False)
+    def overview_needs(self, namespace: str) -> Iterable[ReadRequest]:
+        return ReadRequest("TaskRun", namespace, required=False), ReadRequest("PipelineRun", namespace, required=False)
 
 
 SYSTEM = Tekton()

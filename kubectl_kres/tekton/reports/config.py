@@ -20,14 +20,14 @@ from kubectl_kres.model.tekton_config import (
     CustomResourceDefinition,
 )
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.explanation import Ask
+from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.parts import MergedLimit
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
 from kubectl_kres.tekton.rules.resources.container_draft import Sourced
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import virtuals
 
-_WEBHOOK = Need("CustomResourceDefinition", name=DEFINITION, required=False)
+_WEBHOOK = ReadRequest("CustomResourceDefinition", name=DEFINITION, required=False)
 
 #: Where distributions put it, for users who may not read the definition.
 OTHER = "openshift-pipelines"
@@ -36,7 +36,7 @@ _UNKNOWN = "tekton/config-unknown"
 _FLAG = "--tekton-config FILE gives it"
 
 
-def configuration_needs(store: Store) -> Iterator[Need]:
+def configuration_needs(store: Store) -> Iterator[ReadRequest]:
     """The ConfigMaps, first where Tekton's own release puts them; elsewhere once they are known not to be there.
 
     None where files hold all of them.
@@ -50,8 +50,8 @@ def configuration_needs(store: Store) -> Iterator[Need]:
             yield from (_need(_place(store), name) for name in CONFIG_NAMES)
 
 
-def _need(namespace: str, name: str) -> Need:
-    return Need("ConfigMap", namespace, name, required=False)
+def _need(namespace: str, name: str) -> ReadRequest:
+    return ReadRequest("ConfigMap", namespace, name, required=False)
 
 
 def _absent(store: Store, namespace: str) -> bool:
@@ -73,7 +73,7 @@ def _in_file(store: Store, name: str) -> bool:
     return any(ref.kind == "ConfigMap" and ref.name == name for ref in store.files)
 
 
-def configuration(store: Store, ask: Ask) -> TektonConfig:
+def configuration(store: Store, ask: EvaluationOptions) -> TektonConfig:
     """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
     config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
     return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
@@ -119,7 +119,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
         yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG}){unsure}")
 
 
-def tekton_needs_of_namespace(store: Store) -> tuple[Need, ...]:
+def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:
     """One read that shows whether Tekton is installed."""
     return tuple(configuration_needs(store))[:1]
 

@@ -18,13 +18,13 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Problem
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Ask, Explanation, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject, Unseen, Verdict, unread
 from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.explain.explain import explained
-from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
+from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome, word_of
 from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import listed, told
+from kubectl_kres.reports.remedies.words import listed, untested_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
@@ -60,22 +60,22 @@ ENDED = frozenset({"done", "failed", "skipped"})
 Judgement = tuple[Verdict, tuple[Remedy, ...]]
 
 
-def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
+def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
     """The verdict over all open tasks, and what to change, each with its task in front.
 
     ``problems``: why nothing of the run runs.
     """
     if problems:
         outcomes = tuple(refused_outcome(problem) for problem in problems)
-        return verdict_of(outcomes), told(remedies(outcomes, special=TEKTON_REMEDIES))
+        return verdict_of(outcomes), untested_remedies(remedies(outcomes, special=TEKTON_REMEDIES))
     if cycle:
         text = f"tasks wait for each other: {' -> '.join((*cycle, cycle[0]))}"
-        return Verdict(allowed=False, code=400, message=text), told(
+        return Verdict(allowed=False, code=400, message=text), untested_remedies(
             ("take one of these tasks out of the other's runAfter",)
         )
     if result := tuple(_faults(tasks)):
         lines, ways = tuple(text for text, _ in result), tuple(dict.fromkeys(way for _, way in result))
-        return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), told(ways)
+        return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), untested_remedies(ways)
     known = [
         (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
     ]
@@ -161,7 +161,7 @@ def _waits(named: tuple[str, Explanation]) -> bool:
     return part is not None and part.problem is not None and not part.problem.final
 
 
-#: What is told where no quota limits it.
+#: What is reported where no quota limits it.
 _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 
 
@@ -307,7 +307,7 @@ def _sum(amounts: Iterable[Quantity]) -> Quantity:
     return Quantity(sum(quantity.nano for quantity in quantities), form)
 
 
-def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplanation:
+def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> PipelineExplanation:
     """Raises NotFound or Forbidden if the object or its Pipeline cannot be had, ClusterError if that is remote."""
     world = tekton_world(store, subject.ref.namespace, ask)
     run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, alone)
@@ -329,14 +329,14 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         remedy = (released(store, subject.ref, waiting_status, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
-    moment = moment_of(ask.now)
-    left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not has_ended(run) else None
+    time = moment_of(ask.now)
+    left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     unseen = _unseen(store, subject)
     source = result.plan.pipeline.origin.source
     return PipelineExplanation(
         subject.ref,
         f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
-        worded(verdict, unseen),
+        with_outcome(verdict, unseen),
         remedy,
         result.plan.problem,
         result.plan.cycle,
@@ -370,7 +370,7 @@ def _judged(
         claims = result.claims or tuple(refusal.claim.claim for refusal in result.refusals)
         return verdict_of(own), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
-    verdict, remedy = judged(problems, result.plan.cycle, tasks)
+    verdict, remedy = evaluate_pipeline(problems, result.plan.cycle, tasks)
     remedy = tuple(_with_commands(store, way) for way in remedy)
     if world.config.by_operator:
         remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
@@ -406,15 +406,17 @@ def _worded(refusal: ClaimRefusal) -> Refusal | None:
     return structs.replace(own, message=refusal.problem.text) if own is not None else None
 
 
-def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
-    verdict, remedy = judged(refusals, (), ())
+def _not_stored(
+    store: Store, subject: Subject, ask: EvaluationOptions, refusals: Sequence[Problem]
+) -> PipelineExplanation:
+    verdict, remedy = evaluate_pipeline(refusals, (), ())
     if tekton_world(store, subject.ref.namespace, ask).config.by_operator:
         remedy = tuple(structs.replace(way, text=kept_elsewhere(way.text)) for way in remedy)
     unseen, where = _unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
         where,
-        worded(verdict, unseen),
+        with_outcome(verdict, unseen),
         remedy,
         refusals[0],
         assumptions=_assumptions(store, subject, ask),
@@ -429,7 +431,7 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
     ways = of_tasks([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
-    return tuple(structs.replace(way, text=f"{way.text}; {anew}") for way in ways) or told((anew,))
+    return tuple(structs.replace(way, text=f"{way.text}; {anew}") for way in ways) or untested_remedies((anew,))
 
 
 def _fails_again(explanation: Explanation) -> bool:
@@ -461,7 +463,7 @@ def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:
 def _task(
     store: Store,
     subject: Subject,
-    ask: Ask,
+    ask: EvaluationOptions,
     planned: Planned,
     pipeline_answer: PipelineAnswer,
     children: Mapping[str, TaskRun],
@@ -494,7 +496,7 @@ def _state(planned: Planned, pipeline_answer: PipelineAnswer, children: Mapping[
 def _explained(
     store: Store,
     subject: Subject,
-    ask: Ask,
+    ask: EvaluationOptions,
     planned: Planned,
     results: Sequence[RunResult],
     children: Mapping[str, TaskRun],
@@ -518,10 +520,10 @@ def _explained(
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
         part = structs.replace(analysis.tekton, pipeline_run=owner)
         analysis = structs.replace(analysis, tekton=part)
-    told = explained(store, Subject(ref, subject.kind), ask, analysis)
+    texts = explained(store, Subject(ref, subject.kind), ask, analysis)
     # What could not be read is said once, of the whole run.
-    verdict = structs.replace(told.verdict, outcome=word_of(told.verdict))
-    return structs.replace(told, verdict=verdict, unseen=(), assumptions=(), complete=True)
+    verdict = structs.replace(texts.verdict, outcome=word_of(texts.verdict))
+    return structs.replace(texts, verdict=verdict, unseen=(), assumptions=(), complete=True)
 
 
 def _assistant(assistant: Assistant) -> AssistantPod:
@@ -530,7 +532,7 @@ def _assistant(assistant: Assistant) -> AssistantPod:
     return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.there)
 
 
-def _assumptions(store: Store, subject: Subject, ask: Ask) -> tuple[Assume, ...]:
+def _assumptions(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     known = policies(store, subject.ref.namespace, ask.server).assumptions
     return (*known, *stated, *tekton_remarks(store, subject.ref.namespace, ask, ()))

@@ -16,7 +16,7 @@ from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.needs import storage_needs
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import (
     Pipeline,
     PipelineRun,
@@ -34,13 +34,13 @@ from kubectl_kres.tekton.rules.controller.quota_retry import waits
 from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
 
 
-def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Required are the object, LimitRanges and quotas, and the Task where the run does not keep it itself."""
     namespace = subject.ref.namespace
     run = known_object(store, subject)
-    wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
+    wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
     if subject.raw is None:
-        wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
+        wanted.insert(0, ReadRequest(subject.ref.kind, namespace, subject.ref.name))
     if isinstance(run, TaskRun):
         wanted += run_needs(store, run)
         wanted += workspace_needs(store, run)
@@ -49,23 +49,23 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace))))
 
 
-def pod_needs(store: Store, pod: Pod) -> Iterator[Need]:
+def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     """What tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
     namespace = pod.metadata.namespace
     owner = next(
         (owner_reference.name for owner_reference in pod.metadata.owner_references or () if owner_reference.controller),
         "",
     )
-    yield Need("TaskRun", namespace, owner, required=False)
+    yield ReadRequest("TaskRun", namespace, owner, required=False)
     run = store.get("TaskRun", owner, namespace)
     if isinstance(run, TaskRun):
         yield from (structs.replace(need, required=False) for need in run_needs(store, run) if need.kind != "Pod")
         yield from settling_needs(store, namespace)
 
 
-def settling_needs(store: Store, namespace: str) -> Iterator[Need]:
+def settling_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
     """What all runs of a namespace depend on besides its policies: its labels, and Tekton's configuration."""
-    yield Need("Namespace", name=namespace, required=False)
+    yield ReadRequest("Namespace", name=namespace, required=False)
     yield from configuration_needs(store)
 
 
@@ -80,25 +80,25 @@ def known_object(store: Store, subject: Subject) -> Any:
     return structs.replace(result, metadata=structs.replace(result.metadata, namespace=subject.ref.namespace))
 
 
-def run_needs(store: Store, run: TaskRun) -> Iterator[Need]:
+def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
     """What one run refers to."""
     namespace, status = run.metadata.namespace, run.status
     spec = status.task_spec or run.spec.task_spec
     ref = run.spec.task_ref
     if ref is not None and ref.name and not ref.resolver:
-        yield Need("Task", namespace, ref.name, required=spec is None)
+        yield ReadRequest("Task", namespace, ref.name, required=spec is None)
         task = store.get("Task", ref.name, namespace)
         spec = spec or (task.spec if isinstance(task, Task) else None)
     yield from action_needs(spec, namespace)
     if status.pod_name:
-        yield Need("Pod", namespace, status.pod_name, required=False)
+        yield ReadRequest("Pod", namespace, status.pod_name, required=False)
     for owner in run.metadata.owner_references or ():
         if owner.kind == "PipelineRun" and waits(run) is not None:
-            yield Need("PipelineRun", namespace, owner.name, required=False)
+            yield ReadRequest("PipelineRun", namespace, owner.name, required=False)
     yield from template_needs(run.spec.pod_template)
 
 
-def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[Need]:
+def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRequest]:
     """The claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
     namespace, claims = run.metadata.namespace, [claim.claim for claim in claims_of(run)]
     if not claims:
@@ -107,29 +107,31 @@ def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[Need]:
     if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
         item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
     ):
-        yield Need("PersistentVolumeClaim", namespace, required=False)
+        yield ReadRequest("PersistentVolumeClaim", namespace, required=False)
         owners = {
             owner.kind
             for claim in store.all("PersistentVolumeClaim", namespace)
             for owner in claim.metadata.owner_references or ()
         }
-        yield from (Need(kind, namespace, required=False) for kind in ("PipelineRun", "TaskRun") if kind in owners)
+        yield from (
+            ReadRequest(kind, namespace, required=False) for kind in ("PipelineRun", "TaskRun") if kind in owners
+        )
     yield from storage_needs(store, namespace, claims)
 
 
-def template_needs(template: PodTemplate | None) -> Iterator[Need]:
+def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
     """The classes that a pod template names."""
     if template is not None and template.priority_class_name:
-        yield Need("PriorityClass", required=False)
+        yield ReadRequest("PriorityClass", required=False)
     if template is not None and template.runtime_class_name:
-        yield Need("RuntimeClass", name=template.runtime_class_name)
+        yield ReadRequest("RuntimeClass", name=template.runtime_class_name)
 
 
-def action_needs(spec: TaskSpec | None, namespace: str) -> Iterator[Need]:
+def action_needs(spec: TaskSpec | None, namespace: str) -> Iterator[ReadRequest]:
     """StepActions of a Task: they say what runs, not with how much; they only tell whether a container is added."""
     for step in (spec.steps or ()) if spec is not None else ():
         if step.ref is not None and step.ref.name and not step.ref.resolver:
-            yield Need("StepAction", namespace, step.ref.name, required=False)
+            yield ReadRequest("StepAction", namespace, step.ref.name, required=False)
 
 
 KINDS = ("PipelineRun", "Pipeline")
@@ -138,12 +140,12 @@ KINDS = ("PipelineRun", "Pipeline")
 _FEW = 3
 
 
-def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Required are the object, its Pipeline and Tasks where it does not keep them itself, LimitRanges and quotas."""
     space = subject.ref.namespace
-    wanted = [Need("LimitRange", space), Need("ResourceQuota", space)]
+    wanted = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
     if subject.raw is None:
-        wanted.insert(0, Need(subject.ref.kind, space, subject.ref.name))
+        wanted.insert(0, ReadRequest(subject.ref.kind, space, subject.ref.name))
     result = known_object(store, subject)
     if isinstance(result, PipelineRun):
         wanted += _of_run(store, result)
@@ -151,17 +153,17 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         if subject.raw is None:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
             own = f"{PIPELINE_RUN}={subject.ref.name}"
-            wanted += (Need(kind, space, label_selector=own, required=False) for kind in ("TaskRun", "Pod"))
+            wanted += (ReadRequest(kind, space, label_selector=own, required=False) for kind in ("TaskRun", "Pod"))
     elif isinstance(result, Pipeline):
         wanted += _of_tasks(store, result.spec, space)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, space))))
 
 
-def _of_run(store: Store, run: PipelineRun) -> Iterator[Need]:
+def _of_run(store: Store, run: PipelineRun) -> Iterator[ReadRequest]:
     space, ref = run.metadata.namespace, run.spec.pipeline_ref
     spec = run.spec.pipeline_spec or run.status.pipeline_spec
     if ref is not None and ref.name and not (ref.resolver or ref.bundle):
-        yield Need("Pipeline", space, ref.name, required=spec is None)
+        yield ReadRequest("Pipeline", space, ref.name, required=spec is None)
         pipeline = store.get("Pipeline", ref.name, space)
         spec = spec or (pipeline.spec if isinstance(pipeline, Pipeline) else None)
     if spec is not None:
@@ -172,13 +174,13 @@ def _of_run(store: Store, run: PipelineRun) -> Iterator[Need]:
         yield from template_needs(entry.pod_template)
 
 
-def _of_tasks(store: Store, spec: PipelineSpec, space: str) -> Iterator[Need]:
+def _of_tasks(store: Store, spec: PipelineSpec, space: str) -> Iterator[ReadRequest]:
     tasks = (*(spec.tasks or ()), *(spec.finally_ or ()))
     names = dict.fromkeys(filter(None, map(_task_name, tasks)))
     if len(names) > _FEW:
-        yield Need("Task", space)
+        yield ReadRequest("Task", space)
     else:
-        yield from (Need("Task", space, name) for name in names)
+        yield from (ReadRequest("Task", space, name) for name in names)
     for task in tasks:
         yield from action_needs(task.task_spec, space)
     for name in names:

@@ -22,9 +22,9 @@ RUN_STATES: Mapping[str, Severity] = {
 }
 
 
-def _taskruns(scene: AreaInput) -> Made:
+def _taskruns(context: AreaInput) -> Made:
     """A run that failed with a pod is not about resources."""
-    task_runs: list[TaskRun] = list(scene.store.all("TaskRun", scene.namespace or None))
+    task_runs: list[TaskRun] = list(context.store.all("TaskRun", context.namespace or None))
     podless = [task_run for task_run in task_runs if fares(task_run) == "failed" and not task_run.status.pod_name]
     podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
     waiting = [task_run for task_run in task_runs if fares(task_run) == "waiting"]
@@ -34,9 +34,9 @@ def _taskruns(scene: AreaInput) -> Made:
     )
 
 
-def _pipelineruns(scene: AreaInput) -> Made:
-    """How many there are of each: what is wrong is told of their runs."""
-    pipeline_runs: list[PipelineRun] = list(scene.store.all("PipelineRun", scene.namespace or None))
+def _pipelineruns(context: AreaInput) -> Made:
+    """How many there are of each: what is wrong is reported of their runs."""
+    pipeline_runs: list[PipelineRun] = list(context.store.all("PipelineRun", context.namespace or None))
     return Made(OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _parts(pipeline_runs)))
 
 

@@ -13,7 +13,7 @@ from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.store.store import Store
@@ -61,8 +61,8 @@ class ValueEdit(NamedTuple):
 RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 
-def run_case(store: Store, subject: Subject, ask: Ask, draft: Draft) -> CurrentRun | None:
-    """The run that is asked about, or that made the pod; None if it cannot be told."""
+def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> CurrentRun | None:
+    """The run that is asked about, or that made the pod; None if it cannot be reported."""
     result = run_behind(store, subject)
     world = tekton_world(store, subject.ref.namespace, ask)
     run = run_of(store, result, world)[0] if result is not None else None
@@ -134,7 +134,9 @@ def _overridden(
 
 
 def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
-    """What the run would be told, empty if it gets its pod; None if the pod is of another class, or there is none."""
+    """What the run would be reported, empty if it gets its pod; None if the pod is of another class, or there is
+    none.
+    """
     results = _played(case, way)
     for result in results:
         if result.outcome is None or result.outcome.draft is None or class_of(result.outcome.draft) != name:
@@ -156,8 +158,8 @@ def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     )
     task = structs.replace(case.task, spec=structs.replace(spec, steps=steps, sidecars=sidecars or None))
     own = _owned(case)
-    added = {edit.container for edit in edits} - own
-    entries = {name: _with(case.world.config.entries.get(name), edits, name) for name in sorted(added)}
+    additions = {edit.container for edit in edits} - own
+    entries = {name: _with(case.world.config.entries.get(name), edits, name) for name in sorted(additions)}
     config = structs.replace(
         case.world.config,
         entries={**case.world.config.entries, **{name: entry for name, entry in entries.items() if entry is not None}},

@@ -211,8 +211,8 @@ def naming(part: TektonPart, outcome: Outcome) -> Naming:
     return Naming({slot.path: _title(slot, part.added) for slot in slots}, fields)
 
 
-def _title(slot: Slot, added: Sequence[str]) -> str:
-    if slot.name in added:
+def _title(slot: Slot, additions: Sequence[str]) -> str:
+    if slot.name in additions:
         return f"{slot.title}, which Tekton adds,"
     kind, _, name = slot.name.partition("-")
     return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title

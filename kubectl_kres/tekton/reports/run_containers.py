@@ -16,7 +16,7 @@ from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 _KILLED = "OOMKilled"
 
 
-def killed_containers(pod: Pod | None, result: RunResult, added: Collection[str]) -> tuple[KilledContainer, ...]:
+def killed_containers(pod: Pod | None, result: RunResult, additions: Collection[str]) -> tuple[KilledContainer, ...]:
     """Return the containers of a run's pod that were killed for memory, init containers first.
 
     ``result``: what admission makes of the run today, whose journal says what sets a limit. ``added``: the containers
@@ -28,7 +28,11 @@ def killed_containers(pod: Pod | None, result: RunResult, added: Collection[str]
     names = [status.name for status in statuses if _was_killed(status)]
     return tuple(
         KilledContainer(
-            name, limit := _limit(pod, name), _source(result, name, limit), name in added, _again(result, name, limit)
+            name,
+            limit := _limit(pod, name),
+            _source(result, name, limit),
+            name in additions,
+            _again(result, name, limit),
         )
         for name in names
     )
@@ -81,7 +85,7 @@ def _source(result: RunResult, name: str, limit: str) -> Source | None:
 _RULES = frozenset({"quota/exceeded", "limitrange/max"})
 
 
-def outweighed(outcomes: Sequence[Outcome], added: Collection[str]) -> tuple[Outweighed, ...]:
+def outweighed(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[Outweighed, ...]:
     """Return what of a refused pod is more for a container that Tekton adds than for all steps and sidecars together.
 
     ``added``: their names.
@@ -95,15 +99,15 @@ def outweighed(outcomes: Sequence[Outcome], added: Collection[str]) -> tuple[Out
         for finding in refused[0].refusal.findings
         if finding.rule in _RULES and finding.resource
     }
-    return tuple(_outweighed(draft, names, added)) if draft is not None else ()
+    return tuple(_outweighed(draft, names, additions)) if draft is not None else ()
 
 
-def _outweighed(draft: Draft, names: Collection[str], added: Collection[str]) -> Iterator[Outweighed]:
+def _outweighed(draft: Draft, names: Collection[str], additions: Collection[str]) -> Iterator[Outweighed]:
     for name in sorted(names):
         for side in SIDES:
             together = of_containers(draft.containers, [], side).get(name, ZERO)
             amounts = {slot.name: slot.side(side).get(name, ZERO) for slot in draft.inits}
             most = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
             whose = tuple(container for container, amount in amounts.items() if amount.nano == most.nano)
-            if most > together and set(whose) <= set(added):
+            if most > together and set(whose) <= set(additions):
                 yield Outweighed(side, name, str(most), whose, str(together))

@@ -14,10 +14,10 @@ from msgspec import structs
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Condition
 from kubectl_kres.provenance.journal import Assume, Journal, Source, TooMuch
-from kubectl_kres.reports.common.explanation import Ask, Fact, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, Subject
 from kubectl_kres.reports.common.parts import Waiting
-from kubectl_kres.reports.common.system import Happening, Likeness
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.reports.common.system import CacheKey, TimelineEvent
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import remarks
 from kubectl_kres.tekton.reports.world import refused_definitions, revision_of, tekton_world
@@ -52,17 +52,17 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
             yield Fact(condition.reason or condition.type, text, source, condition.last_transition_time or "")
 
 
-def failures(run: TaskRun) -> Iterator[Happening]:
+def failures(run: TaskRun) -> Iterator[TimelineEvent]:
     """Of a run those that ended a try, and that it waits for a quota."""
     waiting = waits(run)
     for fact in run_facts(run):
         if waiting is not None and fact.reason == waiting.reason:
-            yield Happening(fact, "warn")
+            yield TimelineEvent(fact, "warn")
         elif fact.reason not in _UNDER_WAY:
-            yield Happening(fact, "bad")
+            yield TimelineEvent(fact, "bad")
 
 
-def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
+def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
     """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
     own = tuple(entry for entry in journal if isinstance(entry, Assume) and entry.code.startswith("tekton/"))
@@ -73,7 +73,7 @@ def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> 
         for ref, refused_definition in refused_definitions(store, namespace, ask).items()
     )
     assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own)}.values())
-    if store.covered(Need("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
+    if store.covered(ReadRequest("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
         return assumes
     text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"
     return (*assumes, Assume("", "tekton/pod-security-unknown", text))
@@ -84,14 +84,12 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
     condition = waits(run)
     if condition is None:
         return None
-    moment = moment_of(now)
-    tried = next_try(run, moment) if moment is not None else None
+    time = moment_of(now)
+    tried = next_try(run, time) if time is not None else None
     owner = pipeline_run_of(run)
     pipeline_run = store.get("PipelineRun", owner, run.metadata.namespace) if owner else None
     left = (
-        time_left(pipeline_run, moment, minutes)
-        if isinstance(pipeline_run, PipelineRun) and moment is not None
-        else None
+        time_left(pipeline_run, time, minutes) if isinstance(pipeline_run, PipelineRun) and time is not None else None
     )
     return Waiting(
         condition.last_transition_time or "",
@@ -162,7 +160,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 _OWN = b"$(context."
 
 
-def run_likeness(store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+def run_likeness(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
     """Of a run of the cluster that was not tried again and whose pod is not looked at: all of it but its name, its
     times, and what those of a run that waits come to. None for any other.
     """
@@ -183,7 +181,7 @@ def run_likeness(store: Store, subject: Subject, ask: Ask) -> Likeness | None:
     key = (
         ref.namespace,
         revision_of(store),
-        store.covered(Need("Pod", ref.namespace, pod, required=False)) if pod else None,
+        store.covered(ReadRequest("Pod", ref.namespace, pod, required=False)) if pod else None,
         structs.replace(run.metadata, name="", uid="", resource_version="", creation_timestamp=None, generation=0),
         run.spec,
         structs.replace(
@@ -200,4 +198,4 @@ def run_likeness(store: Store, subject: Subject, ask: Ask) -> Likeness | None:
     encoded = _ENCODER.encode(key)
     if _OWN in encoded or name.encode("utf-8", "replace") in encoded:
         return None
-    return Likeness(encoded, (name, *filter(None, (since, tried))))
+    return CacheKey(encoded, (name, *filter(None, (since, tried))))

@@ -9,9 +9,9 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
 from kubectl_kres.tekton.rules.base.result import Gap
@@ -52,7 +52,7 @@ class RunObject(Record, frozen=True):
     storage: str = ""
 
 
-def objects_of_run(store: Store, subject: Subject, ask: Ask) -> tuple[RunObject, ...]:
+def objects_of_run(store: Store, subject: Subject, ask: EvaluationOptions) -> tuple[RunObject, ...]:
     """Return what a TaskRun, PipelineRun, Task or Pipeline makes, in the order in which it is made.
 
     Empty for a run that has ended, is not stored, or whose Task or Pipeline is not known. Raises NotFound or Forbidden
@@ -90,8 +90,8 @@ def existing_pods(store: Store, run: PipelineRun) -> frozenset[str]:
 
 
 def _pods_known(store: Store, space: str, name: str) -> bool:
-    own = Need("Pod", space, label_selector=f"{PIPELINE_RUN}={name}", required=False)
-    return store.covered(own).known or store.covered(Need("Pod", space)).known
+    own = ReadRequest("Pod", space, label_selector=f"{PIPELINE_RUN}={name}", required=False)
+    return store.covered(own).known or store.covered(ReadRequest("Pod", space)).known
 
 
 def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunWorld) -> Iterator[RunObject]:

@@ -44,9 +44,9 @@ from kubectl_kres.reports.remedies.pods import (
     price_of,
 )
 from kubectl_kres.reports.remedies.resource_values import Resource
-from kubectl_kres.reports.remedies.rollout import Key, Rest
+from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
-from kubectl_kres.reports.remedies.shape import Way, needed_sides, resource_of, scale, units
+from kubectl_kres.reports.remedies.shape import Direction, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.remedies.words import composed, for_new_run, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.run_objects import existing_claims
@@ -81,7 +81,7 @@ class RunTrial(Struct, frozen=True):
 
     values: Mapping[RunField, str | None]
     defaults: Mapping[Default, str]
-    judged: PodFaults
+    faults: PodFaults
     hard: Mapping[Key, int]
 
 
@@ -134,8 +134,8 @@ class _Search:
         for edits in sorted(ways, key=_rank):
             if edits and edits not in seen:
                 seen.append(edits)
-                told = composed(self.store, self.subject, edits, Admits(1, 1), 0)
-                yield structs.replace(told, text=for_new_run(told.text, again=self._of_new_run(edits)))
+                texts = composed(self.store, self.subject, edits, Admits(1, 1), 0)
+                yield structs.replace(texts, text=for_new_run(texts.text, again=self._of_new_run(edits)))
 
     def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
         """What containers are given that state nothing: with the values of a trial where those are needed, too."""
@@ -165,10 +165,10 @@ class _Search:
         """What becomes of the run with these values, in every order; what was tried is known."""
         tried = frozenset(values.items()), frozenset(defaults.items())
         if tried not in self._tried:
-            self._tried[tried] = self._judged(values, defaults)
+            self._tried[tried] = self._evaluate(values, defaults)
         return self._tried[tried]
 
-    def _judged(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
+    def _evaluate(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
         case, policies = self.case.with_values(values), self._with_defaults(defaults)
         world = case.world
         if defaults:
@@ -188,20 +188,20 @@ class _Search:
         faults = tuple(outcome for outcome in outcomes if outcome.refusal is not None and not full(outcome))
         return PodFaults(tuple(outcomes), faults, dearest(prices))
 
-    def _passing(self, way: Way) -> RunTrial | None:
+    def _passing(self, way: Direction) -> RunTrial | None:
         """Values and defaults that everything but quotas lets pass, as few as are needed; None: none were found."""
         values: Values = {}
         defaults: dict[Default, str] = {}
         for _ in range(_ROUNDS):
-            judged = self.judge(values, defaults)
-            if not judged.faults:
+            evaluated = self.judge(values, defaults)
+            if not evaluated.faults:
                 return self._fewest(values, defaults)
             before = dict(values), dict(defaults)
-            if not self._mend(judged.faults[0], values, defaults, way) or before == (values, defaults):
+            if not self._mend(evaluated.faults[0], values, defaults, way) or before == (values, defaults):
                 return None
         return None
 
-    def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Way) -> bool:
+    def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Direction) -> bool:
         """What the refusal asks for, added to values and defaults; False: it cannot be given."""
         draft: Draft | None = fault.draft
         findings = [finding for finding in findings_of(fault) if finding.rule != "quota/exceeded"]
@@ -271,10 +271,12 @@ class _Search:
                 defaults = less
         return self._trial(values, defaults, self.judge(values, defaults))
 
-    def _trial(self, values: Values, defaults: Mapping[Default, str], judged: PodFaults) -> RunTrial:
+    def _trial(self, values: Values, defaults: Mapping[Default, str], evaluated: PodFaults) -> RunTrial:
         used, hard = amounts(self.policies.quotas)
-        needs = {key: used.get(key, 0) + amount for key, amount in judged.price.items() if amount > 0 and key in hard}
-        return RunTrial(values, defaults, judged, {key: need for key, need in needs.items() if need > hard[key]})
+        needs = {
+            key: used.get(key, 0) + amount for key, amount in evaluated.price.items() if amount > 0 and key in hard
+        }
+        return RunTrial(values, defaults, evaluated, {key: need for key, need in needs.items() if need > hard[key]})
 
     def _within(self, trial: RunTrial) -> Iterator[RunTrial]:
         """The room that there is: values for the whole Task, then those of the steps in proportion."""
@@ -310,22 +312,22 @@ class _Search:
 
     def _lowered(self, values: Values, defaults: Mapping[Default, str]) -> Iterator[RunTrial]:
         for _ in range(_ROUNDS):
-            judged = self.judge(values, defaults)
-            trial = self._trial(values, defaults, judged)
-            if judged.faults or any(measured(name) is None for _, name in trial.hard):
+            evaluated = self.judge(values, defaults)
+            trial = self._trial(values, defaults, evaluated)
+            if evaluated.faults or any(measured(name) is None for _, name in trial.hard):
                 return
             if not trial.hard:
                 yield self._without_followers(trial)
                 return
             side, name = min(it for _, key in trial.hard if (it := measured(key)) is not None)
-            draft: Draft | None = judged.outcomes[0].draft
-            most = self._room(judged, side, name)
+            draft: Draft | None = evaluated.outcomes[0].draft
+            most = self._room(evaluated, side, name)
             if draft is None or most < LEAST.get(name, 10**9):
                 return
             if self.task_level or any(value.holder == "computeResources" for value in values):
                 fewer = self._shared(values, draft, side, name, most)
             else:
-                fewer = self._scaled(judged.outcomes[0], draft, side, name, most)
+                fewer = self._scaled(evaluated.outcomes[0], draft, side, name, most)
             if fewer is None or {**values, **fewer} == values:
                 return
             values = {**values, **fewer}
@@ -337,17 +339,17 @@ class _Search:
                 continue
             fewer = {it: text for it, text in trial.values.items() if (it.holder, it.side, it.resource) != which}
             run_trial = self._trial(fewer, trial.defaults, self.judge(fewer, trial.defaults))
-            if not run_trial.judged.faults and not run_trial.hard:
+            if not run_trial.faults.faults and not run_trial.hard:
                 trial = run_trial
         return trial
 
-    def _room(self, judged: PodFaults, side: Side, name: str) -> int:
+    def _room(self, evaluated: PodFaults, side: Side, name: str) -> int:
         """The most of a resource that the pod may have."""
         used, hard = amounts(self.policies.quotas)
-        keys = [key for key in judged.price if key in hard and measured(key[1]) == (side, name)]
+        keys = [key for key in evaluated.price if key in hard and measured(key[1]) == (side, name)]
         return min(hard[key] - used.get(key, 0) for key in keys)
 
-    def _scaled(self, judged: Outcome, draft: Draft, side: Side, name: str, most: int) -> Values | None:
+    def _scaled(self, evaluated: Outcome, draft: Draft, side: Side, name: str, most: int) -> Values | None:
         after = draft.copy()
         overhead = draft.overhead.get(name, ZERO).nano
         scale(after, side, name, Quantity(most - overhead))
@@ -359,7 +361,7 @@ class _Search:
                     continue
                 if amount.nano < units(name, amount) or self.places[new.path].role == "injected":
                     return None
-                result.update([self._field(judged, new, which, name, amount)])
+                result.update([self._field(evaluated, new, which, name, amount)])
         return result
 
     def _shared(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
@@ -414,7 +416,7 @@ class _Search:
         return None
 
     def _edits(self, trial: RunTrial) -> Iterator[Edit]:
-        need = Raised(trial.hard, {}, complete=True, rest=Rest(0, False, {}, {}))
+        need = Raised(trial.hard, {}, complete=True, rest=RolloutOutcome(0, False, {}, {}))
         yield from raises(self.policies, need)
         yield from self._of_defaults(trial.defaults)
         yield from self._of_values(trial.values)

@@ -12,13 +12,13 @@ from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Problem, Set, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.analysis import Analysis, PodClaims, Start
+from kubectl_kres.reports.common.analysis import Analysis, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import TektonPart
-from kubectl_kres.reports.pod.pod_claims import added as sums_of
+from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
 from kubectl_kres.tekton.reports import run_behind
 from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed
@@ -41,7 +41,13 @@ LOST = "lost in the division"
 
 
 def taskrun_analysis(
-    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, live: Pod | None = None, another: bool = False
+    store: Store,
+    subject: Subject,
+    ask: EvaluationOptions,
+    *,
+    journal: bool = True,
+    live: Pod | None = None,
+    another: bool = False,
 ) -> Analysis:
     """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one;
     ``another``: one more run like it.
@@ -70,7 +76,7 @@ def _gone(run: TaskRun) -> UsedTask:
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
 
-def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
+def of_pod(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
     """The run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
     run = run_behind(store, subject)
     if run is None or run is subject:
@@ -90,22 +96,24 @@ def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | N
 
 
 def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
-    """That the pod cannot be told, and why."""
+    """That the pod cannot be reported, and why."""
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
         hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
         return NotFound(text, code=404, reason="NotFound", hint=hint)
     if gap.why == "unreadable":
-        coverage = store.covered(Need(gap.kind, subject.ref.namespace, gap.name))
+        coverage = store.covered(ReadRequest(gap.kind, subject.ref.namespace, gap.name))
         if coverage.state == "denied":
             return Forbidden(coverage.message or text, code=403, reason="Forbidden", hint=f"needed for {subject.ref}")
         return ClusterError(f"{text}{f': {coverage.message}' if coverage.message else ''}")
     return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
 
 
-def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[Problem]) -> Analysis:
+def refused_run(
+    store: Store, ref: ObjectRef, ask: EvaluationOptions, where: str, refusals: Sequence[Problem]
+) -> Analysis:
     """A run that is not stored has no pod. ``where``: what it comes from."""
-    start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
+    start = PodManifest(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
     by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
     part = TektonPart(problem=refusals[0], by_operator=by_operator)
@@ -115,7 +123,7 @@ def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Se
 def analysed(
     store: Store,
     ref: ObjectRef,
-    ask: Ask,
+    ask: EvaluationOptions,
     run: TaskRun,
     task: UsedTask,
     results: Sequence[RunResult],
@@ -133,13 +141,13 @@ def analysed(
     problem = next((result.problem for result in results if result.problem is not None), None)
     pod = _authored(first.submitted, first.journal) if first.submitted is not None else Pod()
     source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
-    start = Start(pod, source, "", _origin(task), live=live)
+    start = PodManifest(pod, source, "", _origin(task), live=live)
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
     named = {f"sidecar-{sidecar.name}" for sidecar in sidecars}
     conditions = (condition for condition in run.status.conditions or () if condition.type == "Succeeded")
     condition = next(conditions, Condition())
-    added = tuple(
+    additions = tuple(
         container.name
         for container in containers
         if not container.name.startswith("step-") and container.name not in named
@@ -148,7 +156,7 @@ def analysed(
         task.origin.source,
         len(steps),
         len(sidecars),
-        added,
+        additions,
         condition.status,
         condition.reason,
         problem,
@@ -160,8 +168,8 @@ def analysed(
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
         held_back(run),
-        killed_containers(live or pod_of(store, run), first, added),
-        outweighed([result.outcome for result in results if result.outcome is not None], added),
+        killed_containers(live or pod_of(store, run), first, additions),
+        outweighed([result.outcome for result in results if result.outcome is not None], additions),
         _throttled(first),
         world.config.by_operator,
     )

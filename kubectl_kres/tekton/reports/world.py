@@ -11,10 +11,10 @@ from msgspec import structs
 from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
@@ -33,15 +33,17 @@ _REFERRED = ("Task", "StepAction", "Pipeline")
 Refused = Mapping[ObjectRef, Problem]
 
 #: By store and namespace: what was found last, for which question, and the revisions that it was made from.
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, tuple[RunWorld, Refused]]]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOptions, tuple[RunWorld, Refused]]]] = (
+    WeakKeyDictionary()
+)
 
 
-def tekton_world(store: Store, namespace: str, ask: Ask) -> RunWorld:
+def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWorld:
     """The world of a namespace; made again only where the store has changed."""
     return _kept(store, namespace, ask)[0]
 
 
-def refused_definitions(store: Store, namespace: str, ask: Ask) -> Refused:
+def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) -> Refused:
     """Tasks, Pipelines and StepActions of files that are not stored, so that no run finds them."""
     return _kept(store, namespace, ask)[1]
 
@@ -52,7 +54,7 @@ def revision_of(store: Store) -> tuple[int, ...]:
     return (*store.revision(*_KINDS, *_REFERRED, *deciding), len(store.files))
 
 
-def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
+def _kept(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
     result, revision = _found.setdefault(store, {}), revision_of(store)
     last = result.get(namespace)
     if last is None or last[0] != revision or last[1] is not ask:
@@ -60,7 +62,7 @@ def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
     return last[2]
 
 
-def _world(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
+def _world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWorld, Refused]:
     own = store.get("Namespace", namespace)
     bare = world_of(
         policies(store, namespace, ask.server).policies,
@@ -97,7 +99,7 @@ def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
             if (need.kind, need.namespace) == (kind, namespace) and need.name and coverage.known
         )
         for kind in _REFERRED
-        if not store.covered(Need(kind, namespace)).known
+        if not store.covered(ReadRequest(kind, namespace)).known
     }
 
 

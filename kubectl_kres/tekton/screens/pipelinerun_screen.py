@@ -10,7 +10,7 @@ from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import ENDED, explain_pipeline
 from kubectl_kres.tekton.reports.needs import pipeline_needs
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
@@ -26,7 +26,7 @@ class PipelineRunPane(OutlinePane):
     HEAD = "TASK"
     found: PipelineExplanation | None
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         return pipeline_needs(self.session.store, self.subject)
 
     def ask(self) -> PipelineExplanation:

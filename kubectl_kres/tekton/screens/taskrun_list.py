@@ -21,7 +21,7 @@ from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_sums import amounts
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.reports.run_facts import condition_of, fares, pipeline_run_of
@@ -219,22 +219,22 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
         yield from task_lines(explanation.tekton, width)
 
 
-def needs(namespace: str) -> tuple[Need, ...]:
+def needs(namespace: str) -> tuple[ReadRequest, ...]:
     """The runs, and what their pods are made from."""
     return (
-        Need("TaskRun", namespace),
-        Need("Task", namespace),
-        Need("LimitRange", namespace),
-        Need("ResourceQuota", namespace),
-        Need("Pod", namespace, required=False),
-        *(Need(kind, namespace, required=False) for kind in ("StepAction", "PipelineRun")),
-        *(Need(kind, required=False) for kind in ("PriorityClass", "RuntimeClass")),
+        ReadRequest("TaskRun", namespace),
+        ReadRequest("Task", namespace),
+        ReadRequest("LimitRange", namespace),
+        ReadRequest("ResourceQuota", namespace),
+        ReadRequest("Pod", namespace, required=False),
+        *(ReadRequest(kind, namespace, required=False) for kind in ("StepAction", "PipelineRun")),
+        *(ReadRequest(kind, required=False) for kind in ("PriorityClass", "RuntimeClass")),
     )
 
 
-def also(session: Session, _namespace: str) -> Iterable[Need]:
+def also(session: Session, _namespace: str) -> Iterable[ReadRequest]:
     """How Tekton is configured."""
-    if session.store.covered(Need("TaskRun", _namespace)).state == "absent":
+    if session.store.covered(ReadRequest("TaskRun", _namespace)).state == "absent":
         return ()
     return configuration_needs(session.store)
 
@@ -303,8 +303,8 @@ def _runs(row: PipelineRow) -> str:
 def _pipelinerun_condition(row: PipelineRow) -> str:
     condition = condition_of(row.run)
     word = fares(row.run)
-    told = condition is not None and condition.reason.lower() not in {"", word}
-    return f"{word}: {condition.reason}" if told and condition is not None else word
+    texts = condition is not None and condition.reason.lower() not in {"", word}
+    return f"{word}: {condition.reason}" if texts and condition is not None else word
 
 
 def _pipeline(row: PipelineRow) -> str:
@@ -356,7 +356,7 @@ PIPELINERUNS = Listing(
     names=("pipelineruns", "pipelinerun", "pr", "prs"),
     about="PipelineRuns of Tekton: how each fares, and which of its runs wait for a quota",
     kinds=("PipelineRun", "TaskRun"),
-    needs=lambda namespace: (Need("PipelineRun", namespace), Need("TaskRun", namespace, required=False)),
+    needs=lambda namespace: (ReadRequest("PipelineRun", namespace), ReadRequest("TaskRun", namespace, required=False)),
     absent=NO_TEKTON,
     columns=_pipelinerun_columns,
     rows=_pipelinerun_rows,

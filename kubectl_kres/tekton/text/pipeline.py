@@ -49,12 +49,12 @@ def row_of(pipeline_explanation: PipelineExplanation) -> Row:
     """The row of one of many objects."""
     tone: Tone = "" if pipeline_explanation.ended else verdict_word(pipeline_explanation.verdict)[1]
     text = f"{len(pipeline_explanation.tasks)} task{'s' * (len(pipeline_explanation.tasks) != 1)}"
-    told = pipeline_explanation.verdict.allowed is not True or (
+    texts = pipeline_explanation.verdict.allowed is not True or (
         pipeline_explanation.ended and bool(pipeline_explanation.remedies)
     )
     rest = (
         pipeline_explanation.remedies[0].text
-        if told and pipeline_explanation.remedies
+        if texts and pipeline_explanation.remedies
         else _tight(pipeline_explanation).removeprefix(", ")
     )
     state = pipeline_explanation.run_state
@@ -121,8 +121,8 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
 
 def verdict_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
     """What Tekton says of the run, what to change, and what of its timeout is left."""
-    tone, word, told = _told(pipeline_explanation)
-    yield [(tone, word), ("", f": {told}")]
+    tone, word, texts = _state_words(pipeline_explanation)
+    yield [(tone, word), ("", f": {texts}")]
     yield from _state(pipeline_explanation, width)
     yield from remedy_lines(pipeline_explanation.remedies, "", width)
     yield from _goes_on(pipeline_explanation, width)
@@ -130,16 +130,16 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iter
 
 def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
     """The same at the head of a screen: what is to be done stands before what Tekton says."""
-    tone, word, told = _told(pipeline_explanation)
+    tone, word, texts = _state_words(pipeline_explanation)
     name = pipeline_explanation.subject.full
-    shown = name if pipeline_explanation.remedies else told
+    shown = name if pipeline_explanation.remedies else texts
     first, *rest = wrapped(f"{word}: {shown}", width, rest="  ")
     yield [(tone, first[: len(word)]), ("", first[len(word) :])]
     yield from toned("", rest)
     yield from _state(pipeline_explanation, width)
-    if shown != told:
+    if shown != texts:
         yield from do_lines(pipeline_explanation.remedies, "", width)
-        yield from toned("quiet", wrapped(told, width, rest="  "))
+        yield from toned("quiet", wrapped(texts, width, rest="  "))
     yield from _goes_on(pipeline_explanation, width)
 
 
@@ -154,7 +154,7 @@ def _state(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Li
         yield from labelled("next", state.next, width)
 
 
-def _told(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
+def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
     """A word for what becomes of it, with its tone; and what Tekton says, or the name."""
     name = pipeline_explanation.subject.full
     if pipeline_explanation.ended and not pipeline_explanation.verdict.message:

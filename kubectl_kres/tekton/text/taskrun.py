@@ -41,11 +41,11 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
 
 def killed_text(killed: KilledContainer) -> str:
     """Which container, under which limit, and who set it."""
-    added = ", which Tekton adds," if killed.added else ""
+    additions = ", which Tekton adds," if killed.added else ""
     limit = f" at its memory limit {killed.limit}" if killed.limit else ""
     source = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
     again = "; a new run dies the same way" if killed.again else "; a new run has another limit"
-    return f"{killed.name}{added} was killed for memory{limit}{source}{again}"
+    return f"{killed.name}{additions} was killed for memory{limit}{source}{again}"
 
 
 def _outweighed(outweighed: Outweighed) -> str:
@@ -127,8 +127,8 @@ def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
     if part.task is None or not part.steps:
         return
     beside = f" and {part.sidecars} sidecar{'s' * (part.sidecars != 1)}" if part.sidecars else ""
-    added = f"; Tekton adds {', '.join(part.added)}" if part.added else ""
-    text = f"{part.steps} step{'s' * (part.steps != 1)}{beside}{added}"
+    additions = f"; Tekton adds {', '.join(part.added)}" if part.added else ""
+    text = f"{part.steps} step{'s' * (part.steps != 1)}{beside}{additions}"
     yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
     if part.task_level:
         yield from toned("quiet", wrapped(_division(part), width, first="  ", rest="    "))

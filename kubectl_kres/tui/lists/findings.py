@@ -9,13 +9,13 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.check import finding_lines
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.reports.check.check import check
-from kubectl_kres.reports.check.finding import EVERY, SEVERITIES, CheckFinding
+from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding
 from kubectl_kres.reports.check.of_store import check_needs, cluster_needs, scenes_of
 from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.usage_tree import counting_needs
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -27,11 +27,11 @@ _SIGNS: dict[str, tuple[str, Tone]] = {"error": ("x", "bad"), "warning": ("!", "
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for scene in scenes_of(session.store, session.ask, namespace):
-        for _ in scene.judging():
+    for context in scenes_of(session.store, session.ask, namespace):
+        for _ in context.iter_evaluated():
             # A place to stop at: to judge a workload takes its time.
             yield (), None
-        for check_finding in check(scene, BY_CODE):
+        for check_finding in check(context, BY_CODE):
             if check_finding.counts:
                 # The worst first, as the command prints them.
                 yield (
@@ -61,12 +61,12 @@ def _detail(session: Session, row: CheckFinding, width: int) -> Iterator[Line]:
     yield from finding_lines(row, width)
 
 
-def _needs(namespace: str) -> tuple[Need, ...]:
-    return (*check_needs(namespace), Need("Pod", namespace))
+def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+    return (*check_needs(namespace), ReadRequest("Pod", namespace))
 
 
-def _also(session: Session, namespace: str) -> Iterable[Need]:
-    """What runs and quotas are judged by, once it is known which there are: whole lists, since rows are many."""
+def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
+    """What runs and quotas are evaluated by, once it is known which there are: whole lists, since rows are many."""
     if any(session.loading(_needs(namespace))):
         return
     store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)
@@ -76,7 +76,7 @@ def _also(session: Session, namespace: str) -> Iterable[Need]:
     for ref, _ in islice(denied.waiting_objects(store, namespace), _FEW):
         for need in needs(store, session.subject(ref)):
             whole = BY_KIND[need.kind].listed and need.kind != "Namespace"
-            yield Need(need.kind, namespace if need.namespace else "", required=need.required) if whole else need
+            yield ReadRequest(need.kind, namespace if need.namespace else "", required=need.required) if whole else need
 
 
 LISTING = Listing(
@@ -89,7 +89,7 @@ LISTING = Listing(
     rows=_rows,
     sign=lambda row: _SIGNS[row.severity],
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.object) if row.object.name != EVERY else None,
+    opens=lambda row: Location("object", ref=row.object) if row.object.name != ALL_OBJECTS else None,
     ref=lambda row: row.object,
     command=lambda session, namespace: session.command("check", namespace),
     hints=("explain", "faults"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
 from kubectl_kres.reports.namespace.explain_policy import EffectiveLimit, merged
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -109,8 +109,8 @@ def _ref(row: EffectiveLimit) -> ObjectRef:
     return forced[0].ref if forced else ObjectRef("Namespace", row.namespace)
 
 
-def _needs(namespace: str) -> tuple[Need, ...]:
-    return Need("LimitRange", namespace), Need("ResourceQuota", namespace, required=False)
+def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+    return ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace, required=False)
 
 
 LISTING = Listing(

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -47,7 +47,7 @@ class Listing(Struct, frozen=True):
     names: tuple[str, ...]
     about: str
     kinds: tuple[str, ...]
-    needs: Callable[[str], tuple[Need, ...]]
+    needs: Callable[[str], tuple[ReadRequest, ...]]
     columns: Callable[[str], tuple[Column, ...]]
     rows: Callable[[Session, str], ListRows]
     sign: Callable[[Any], tuple[str, Tone]]
@@ -63,7 +63,7 @@ class Listing(Struct, frozen=True):
     fault: Callable[[Any], bool] | None = None
     late: Callable[[Session], bool] | None = None
     hints: tuple[str, ...] = ()
-    also: Callable[[Session, str], Iterable[Need]] | None = None
+    also: Callable[[Session, str], Iterable[ReadRequest]] | None = None
     absent: str = ""
     owner: Callable[[Any], Location | None] | None = None
     scoped: bool = True

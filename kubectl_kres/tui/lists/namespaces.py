@@ -13,7 +13,7 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists import quotas
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import QuotaEntry, quota_row
@@ -48,7 +48,7 @@ def names(session: Session) -> list[str]:
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    partial = any(session.loading((Need("Pod", session.namespace), Need("Pod"))))
+    partial = any(session.loading((ReadRequest("Pod", session.namespace), ReadRequest("Pod"))))
     beside = _of_systems(session)
     for name in names(session):
         if namespace and name != namespace:
@@ -154,12 +154,12 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _needs(namespace: str) -> tuple[Need, ...]:
+def _needs(namespace: str) -> tuple[ReadRequest, ...]:
     return (
-        Need("Namespace", name=namespace, required=False),
-        Need("ResourceQuota", namespace),
-        Need("LimitRange", namespace),
-        Need("Pod", namespace),
+        ReadRequest("Namespace", name=namespace, required=False),
+        ReadRequest("ResourceQuota", namespace),
+        ReadRequest("LimitRange", namespace),
+        ReadRequest("Pod", namespace),
         *(need for system in systems() if system.namespace_kinds for need in system.namespace_needs(namespace)),
     )
 

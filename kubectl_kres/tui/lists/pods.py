@@ -21,7 +21,7 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
 from kubectl_kres.reports.quota.usage_tree import workload_of
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -239,13 +239,13 @@ def sign(row: PodRow) -> tuple[str, Tone]:
     return ("!", "warn") if quality.differs or quality.alternatives or state == "warn" else ("", state)
 
 
-def _needs(namespace: str) -> tuple[Need, ...]:
+def _needs(namespace: str) -> tuple[ReadRequest, ...]:
     return (
-        Need("Pod", namespace),
-        Need("LimitRange", namespace),
-        Need("ResourceQuota", namespace),
-        Need("PriorityClass", required=False),
-        Need("RuntimeClass", required=False),
+        ReadRequest("Pod", namespace),
+        ReadRequest("LimitRange", namespace),
+        ReadRequest("ResourceQuota", namespace),
+        ReadRequest("PriorityClass", required=False),
+        ReadRequest("RuntimeClass", required=False),
     )
 
 

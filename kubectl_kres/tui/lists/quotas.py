@@ -13,7 +13,7 @@ from kubectl_kres.render.text.line import Line, Tone, fine_bar, toned, wrapped
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.overview import quota_state, read_quota, tightest
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Sample, Session
@@ -167,7 +167,7 @@ LISTING = Listing(
     names=("quotas", "quota", "resourcequotas", "resourcequota"),
     about="what quotas limit, what is used and what is left",
     kinds=("ResourceQuota",),
-    needs=lambda namespace: (Need("ResourceQuota", namespace),),
+    needs=lambda namespace: (ReadRequest("ResourceQuota", namespace),),
     columns=_columns,
     rows=_rows,
     row=_row,

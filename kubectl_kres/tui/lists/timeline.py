@@ -9,10 +9,10 @@ from msgspec import Struct
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, since, toned, wrapped
-from kubectl_kres.render.timeline import EXPIRED, every_field, told
+from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown
 from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -54,7 +54,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (where,)),
         Column("state", "REASON", lambda row: row.entry.reason, tone=lambda row: SIGNS[row.entry.severity][1], most=24),
         Column("name", "OBJECT", lambda row: str(row.entry.object), most=48),
-        Column("told", "WHAT HAPPENED", lambda row: told(row.entry), most=120),
+        Column("told", "WHAT HAPPENED", lambda row: describe_entry(row.entry), most=120),
     )
 
 
@@ -71,8 +71,8 @@ def _opens(row: TimelineRow) -> Location | None:
     return Location("object", ref=row.entry.object) if is_shown(BY_KIND[row.entry.object.kind]) else None
 
 
-def _needs(namespace: str) -> tuple[Need, ...]:
-    return (*timeline_needs(namespace), Need("Pod", namespace))
+def _needs(namespace: str) -> tuple[ReadRequest, ...]:
+    return (*timeline_needs(namespace), ReadRequest("Pod", namespace))
 
 
 LISTING = Listing(

@@ -13,7 +13,7 @@ from textual.timer import Timer
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import chosen
 from kubectl_kres.tui.lists.list_spec import Listing, taken_in
 from kubectl_kres.tui.location import Location
@@ -98,7 +98,7 @@ class Browse(TablePane):
         self._going: Timer | None = None
         #: Rows tell of each other, and it is long ago that all were looked at.
         self._aged = False
-        self._also: dict[str, dict[Need, None]] = {}
+        self._also: dict[str, dict[ReadRequest, None]] = {}
         #: Namespace and change of the store for which that is known.
         self._known: tuple[str, int] | None = None
         #: Width and height of the table, as far as its rows decide them.
@@ -144,7 +144,7 @@ class Browse(TablePane):
         self.table.styles.width = shape[0] or "1fr"
         self.table.styles.height = shape[1] or "1fr"
 
-    def needs(self) -> Iterable[Need]:
+    def needs(self) -> Iterable[ReadRequest]:
         # What was needed once stays needed, else it would be dropped and then be needed again.
         known = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.needs(self._namespace)))
         asked = self._namespace, self.session.store.changes

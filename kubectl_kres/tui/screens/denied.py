@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines, rule_text
@@ -30,7 +30,7 @@ class KindRow(Struct, frozen=True):
     said: str
     tone: Tone = ""
     place: Location | None = None
-    need: Need | None = None
+    need: ReadRequest | None = None
 
 
 class KindsPane(TablePane):
@@ -147,7 +147,7 @@ class KindsPane(TablePane):
         return self.session.command("tui kinds")
 
 
-def _order(need: Need) -> tuple[str, str, str, str, str]:
+def _order(need: ReadRequest) -> tuple[str, str, str, str, str]:
     return need.kind, need.namespace, need.name, need.label_selector, need.field_selector
 
 

@@ -16,7 +16,7 @@ from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import explain_policy, namespace_of, policy_needs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
@@ -37,9 +37,9 @@ class ObjectPane(Pane):
         self.found: Any = None
         self.fault: KresError | None = None
         self.gone = self._was_late = False
-        self._asked: dict[Need, None] = {}
+        self._asked: dict[ReadRequest, None] = {}
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         """What the answer depends on, as far as that is known by now."""
         raise NotImplementedError
 
@@ -51,7 +51,7 @@ class ObjectPane(Pane):
         """There is another answer, or none: show it."""
         raise NotImplementedError
 
-    def needs(self) -> Iterable[Need]:
+    def needs(self) -> Iterable[ReadRequest]:
         """What was needed once stays needed: a read that has served its end would be dropped, and be needed again."""
         self._asked.update(dict.fromkeys(self.wanted()))
         return self._asked
@@ -176,9 +176,9 @@ class ReportPane(ObjectPane):
         self.explain()
         self.page.focus()
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         if answers_about(self.subject.kind).explained != "policy":
-            return (Need(self.ref.kind, self.ref.namespace, self.ref.name),)
+            return (ReadRequest(self.ref.kind, self.ref.namespace, self.ref.name),)
         return policy_needs(self.session.store, self.subject)
 
     def ask(self) -> PolicyExplanation | None:

@@ -21,7 +21,7 @@ from kubectl_kres.render.text.line import Line, Tone, since, size, toned, wrappe
 from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview import Areas, unseen
@@ -220,9 +220,9 @@ class OverviewPane(TablePane):
         remedies = row.problem.remedies if row is not None and row.problem is not None else ()
         return remedies[0] if remedies else None
 
-    def needs(self) -> Iterable[Need]:
+    def needs(self) -> Iterable[ReadRequest]:
         space = self.session.namespace
-        first = Need("Namespace", name=space, required=False), Need("Pod", space)
+        first = ReadRequest("Namespace", name=space, required=False), ReadRequest("Pod", space)
         return (first[0], *self._areas.needs(), first[1])
 
     def enter(self, place: Location) -> None:
@@ -333,13 +333,13 @@ class OverviewPane(TablePane):
     def _fares(self) -> Notice:
         """How many workloads run, wait or fail."""
         area, place = self._areas.running(), Location("pods", self.session.namespace)
-        why = unseen(self.session, Need("Pod", self.session.namespace))
+        why = unseen(self.session, ReadRequest("Pod", self.session.namespace))
         if area.state or (why and not area.count):
             text = why or "being computed: what runs, waits or fails"
             return Notice(("?", "warn") if why else ("", ""), "running", "?" if why else "..", text, place)
         return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), place, self._bar(area))
 
-    def _number(self, need: Need, count: int) -> str:
+    def _number(self, need: ReadRequest, count: int) -> str:
         """The count; with ``..`` while it grows, ``?`` where it cannot be known."""
         coverage = self.session.store.covered(need)
         if coverage.known:
@@ -382,7 +382,7 @@ class OverviewPane(TablePane):
                 text = f"{word}: {coverage.message}" if coverage.message else word
                 result.append(Notice(("?", "bad"), BY_KIND[need.kind].plural, need.namespace, text, Location("kinds")))
         if result:
-            pod = not self.session.namespace and unseen(self.session, Need("Pod"))
+            pod = not self.session.namespace and unseen(self.session, ReadRequest("Pod"))
             text = "one namespace may be readable: :pods NAME" if pod else ""
             yield Notice(("", "quiet"), "NOT VISIBLE", "", text, None)
         yield from result

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.keys import SORTS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.save import as_csv
@@ -66,7 +66,7 @@ class Pane(Widget):
         super().__init__()
         self.session, self.place = session, place
 
-    def needs(self) -> Iterable[Need]:
+    def needs(self) -> Iterable[ReadRequest]:
         """What must be read; asked again after each change."""
         return ()
 

@@ -20,7 +20,7 @@ from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import Quality, quality, unclassed
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.pods import owner_of
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
@@ -65,7 +65,7 @@ class PodPane(TreePane):
     BESIDE = 72
     found: Explanation | None
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         store, subject = self.session.store, self.subject
         return (*needs_with_rivals(store, subject), *needs_with_node(store, subject))
 

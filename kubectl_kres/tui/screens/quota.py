@@ -16,7 +16,7 @@ from kubectl_kres.render.text.line import Line
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, quota_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
@@ -81,10 +81,10 @@ class QuotaPane(ObjectPane, TablePane):
         self.set_class(beside, "beside")
         self.table.styles.width = full if beside else None
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         """The quota, and what counts for it, as far as that is known."""
         quota = self.session.get(self.ref)
-        yield Need("ResourceQuota", self.ref.namespace)
+        yield ReadRequest("ResourceQuota", self.ref.namespace)
         if quota is not None:
             yield from counting_needs([quota], self.session.server, self.ref.namespace)
 

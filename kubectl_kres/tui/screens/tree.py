@@ -187,8 +187,8 @@ class TreePane(ObjectPane, TablePane):
 
     def _fill(self) -> None:
         # A filter looks into folded branches, too.
-        folded = set() if self._filter else self._folded
-        self.table.replace({row.path: row for row in self._rows if not _is_inside(row.path, folded)})
+        wrapped = set() if self._filter else self._folded
+        self.table.replace({row.path: row for row in self._rows if not _is_inside(row.path, wrapped)})
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
@@ -236,13 +236,13 @@ class TreePane(ObjectPane, TablePane):
         event.stop()
         self._turn(event.tab)
 
-    def fold(self, row: Any, *, folded: bool | None = None) -> None:
+    def fold(self, row: Any, *, wrapped: bool | None = None) -> None:
         """Folds the branch of a line, or unfolds it; without a word the other one of both."""
         key = self.branch_of(row)
-        if folded is None:
-            folded = key not in self._folded
-        (self._folded.add if folded else self._folded.discard)(key)
-        self.table.cursor = key if folded else row.path
+        if wrapped is None:
+            wrapped = key not in self._folded
+        (self._folded.add if wrapped else self._folded.discard)(key)
+        self.table.cursor = key if wrapped else row.path
         self.table.change_columns(self.columns())
         self._fill()
         self._draw()
@@ -282,14 +282,14 @@ class TreePane(ObjectPane, TablePane):
             if action == "left":
                 self.table.focus()
         elif action == "left":
-            self.fold(row, folded=True)
+            self.fold(row, wrapped=True)
         elif self.branch_of(row) in self._folded:
-            self.fold(row, folded=False)
+            self.fold(row, wrapped=False)
         else:
             self.about.focus()
         return True
 
 
-def _is_inside(path: RowKey, folded: set[RowKey]) -> bool:
+def _is_inside(path: RowKey, wrapped: set[RowKey]) -> bool:
     """Whether a line stands in a branch that is folded."""
-    return bool(folded) and any(path[:depth] in folded for depth in range(1, len(path)))
+    return bool(wrapped) and any(path[:depth] in wrapped for depth in range(1, len(path)))

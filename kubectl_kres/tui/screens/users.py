@@ -17,7 +17,7 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.quota.quota_report import VALUE, QuotaReport, quota_reports
 from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, setter_needs
-from kubectl_kres.store.store import Changes, Need
+from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.quota import column_head
@@ -58,9 +58,9 @@ class UsersPane(TreePane):
         self._met: set[RowKey] = set()
         self._made, self._took, self._behind = 0.0, 0.0, False
 
-    def wanted(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[ReadRequest]:
         space, store = self.ref.namespace, self.session.store
-        yield Need("ResourceQuota", space)
+        yield ReadRequest("ResourceQuota", space)
         quota: ResourceQuota | None = self.session.get(self.ref)
         if quota is not None:
             yield from users_needs(self.session, quota)
@@ -227,11 +227,11 @@ class UsersPane(TreePane):
         return ("open", "pane", "explain", "filter", "fault-next", "up", "help")
 
 
-def users_needs(session: Session, quota: ResourceQuota) -> Iterator[Need]:
+def users_needs(session: Session, quota: ResourceQuota) -> Iterator[ReadRequest]:
     """What counts for a quota, and what set the values of its pods."""
     space = quota.metadata.namespace
     yield from counting_needs([quota], session.server, space)
-    yield Need("LimitRange", space)
+    yield ReadRequest("LimitRange", space)
     yield from setter_needs(session.store, space)
 
 

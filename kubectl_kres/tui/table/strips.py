@@ -41,7 +41,7 @@ def fitted(text: str, width: int, *, right: bool = False) -> str:
     return room + shown if right else shown + room
 
 
-def folded(line: Line, width: int) -> Iterator[Line]:
+def wrap_line(line: Line, width: int) -> Iterator[Line]:
     """The line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays whole."""
     if any(tone == "command" for tone, _ in line):
         yield line

@@ -7,7 +7,7 @@ from math import ceil
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.render.text.line import Line, Tone, size
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.keys import hints
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.table.strips import safe
@@ -55,11 +55,11 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     if paused:
         return [("warn", "paused (p) ")]
     if not session.setting.live:
-        moment = session.store.origin.time[:16].replace("T", " ")
-        if width >= _SHORT or not moment:
-            return [("quiet", f"as of {moment or 'unknown'} ")]
+        time = session.store.origin.time[:16].replace("T", " ")
+        if width >= _SHORT or not time:
+            return [("quiet", f"as of {time or 'unknown'} ")]
         # The name of the cluster needs the room.
-        return [("quiet", f"{moment[5:]} ")]
+        return [("quiet", f"{time[5:]} ")]
     states = list(session.feed.states().values())
     retrying = [state for state in states if state.phase == "retrying"]
     if retrying:
@@ -84,7 +84,7 @@ def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int
     """How old it is, when it is tried again, and why; the server's words come last, as far as there is room."""
     heard = max(state.heard for state in states)
     age = f" {int(now - heard)} s" if heard else ""
-    word = f"stale{age}" if any(state.held for state in states) else "no answer"
+    word = f"stale{age}" if any(state.has_objects for state in states) else "no answer"
     left = max(0, ceil(worst.due - now))
     text = f"{word}, retry in {left} s" if left else f"{word}, try {worst.tries + 1}"
     if width < _WIDE:
@@ -110,7 +110,7 @@ def crumb_at(index: int, pieces: int, crumbs: int) -> int:
     return max(0, index - 1) + crumbs - (pieces - 1)
 
 
-def count_text(session: Session, needs: Iterable[Need], shown: int, known: int, *, so_far: bool) -> str:
+def count_text(session: Session, needs: Iterable[ReadRequest], shown: int, known: int, *, so_far: bool) -> str:
     """How many rows there are, and whether more are to come; ``?`` where none could be read."""
     count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
     needs = tuple(needs)
@@ -124,7 +124,7 @@ def count_text(session: Session, needs: Iterable[Need], shown: int, known: int, 
     return count
 
 
-def gap_count(session: Session, needs: Iterable[Need]) -> Line:
+def gap_count(session: Session, needs: Iterable[ReadRequest]) -> Line:
     """How much of what a list needs could not be read."""
     gaps = [need for need in needs if session.store.covered(need).state in {"denied", "failed"}]
     if any(need.required for need in gaps):

@@ -62,12 +62,12 @@ class Sections:
             yield replace(item, path=(key, f"{number:05}"))
 
 
-def columns(head: str, folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
+def columns(head: str, wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
     """What the outline shows of a line."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
 
     def label(item: OutlineItem) -> str:
-        return f"{closed if item.path in folded else opened}{item.label}" if item.is_section else f"  {item.label}"
+        return f"{closed if item.path in wrapped else opened}{item.label}" if item.is_section else f"  {item.label}"
 
     return (
         Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46,

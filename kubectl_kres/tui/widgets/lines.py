@@ -14,7 +14,7 @@ from textual.strip import Strip
 
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import moves
-from kubectl_kres.tui.table.strips import Drawn, folded, safe
+from kubectl_kres.tui.table.strips import Drawn, safe, wrap_line
 
 #: Behind the beginning of a command that is too long for its line.
 _COPIES = "… c copies"
@@ -97,7 +97,7 @@ class Lines(Drawn):
         # A scrollbar that comes and goes must not change where lines break.
         self._width = self.scrollable_content_region.width
         width = max(8, self.content_size.width - 1)
-        self._drawn = [piece for line in self._make(width) for piece in folded(line, width)]
+        self._drawn = [piece for line in self._make(width) for piece in wrap_line(line, width)]
         self.virtual_size = Size(width, len(self._drawn))
         self.refresh()
 

@@ -86,7 +86,7 @@ class Prompt(Input):
         self._words: Callable[[str], Sequence[str]] = lambda _: ()
         self._past: dict[Purpose, list[str]] = {}
         self._at = 0
-        #: Whether the text is another one than was told.
+        #: Whether the text is another one than was reported.
         self._news = False
 
     def ask(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:

@@ -103,14 +103,14 @@ def _by(rule: str, source: Source | None) -> str:
     return rule.rpartition("/")[2] if source is None or is_own_rule(rule) else source.kind
 
 
-def columns(folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
+def columns(wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
     """What the tree shows of a row."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
 
     def label(row: ValueRow) -> str:
         if not row.branch:
             return f"  {row.label}"
-        return f"{closed if row.path in folded else opened}{row.label}"
+        return f"{closed if row.path in wrapped else opened}{row.label}"
 
     return (
         Column("name", "VALUE", label, tone=lambda row: row.tone or ("strong" if row.branch else ""), most=40),

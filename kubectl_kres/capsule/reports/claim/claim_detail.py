@@ -10,12 +10,12 @@ from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, Resource
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, ManagedQuota, May, QuotaLine
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.amount_lists import parsed
-from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, Standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_claim
 from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, beyond_quota
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
 from kubectl_kres.capsule.reports.unblock.options import ways
-from kubectl_kres.capsule.rules.allocation import Amounts, added
+from kubectl_kres.capsule.rules.allocation import Amounts, add_amounts
 from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.reports.common.explanation import LastEdit
@@ -30,21 +30,21 @@ _FEW, _LARGE = 10, 300
 
 def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
-    scene, meta = claims.scene, claim.metadata
-    standing = scene.states()[meta.namespace, meta.name]
+    context, meta = claims.scene, claim.metadata
+    standing = context.states()[meta.namespace, meta.name]
     report = claims.report(claim)
-    unseen = unseen_of_claim(scene, claim)
+    unseen = unseen_of_claim(context, claim)
     place = structs.replace(report.place, ahead=claims.ahead(report)) if report.place is not None else None
     return structs.replace(
         report,
         place=place,
-        notes=(*report.notes, *version_remarks(scene.store, "pools")),
-        ways=ways(scene, claim, standing),
+        notes=(*report.notes, *version_remarks(context.store, "pools")),
+        ways=ways(context, claim, standing),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
         may=()
         if standing.old
-        else _permitted(claim, standing, holds=report.state == "failed" and _holds(scene, claim)),
-        quota=managed_of(scene, claim),
+        else _permitted(claim, standing, holds=report.state == "failed" and _holds(context, claim)),
+        quota=managed_of(context, claim),
         edits=_edits(claim),
         unseen=unseen,
         complete=is_whole(unseen),
@@ -53,45 +53,45 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
 
 def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
     """The rows of a list, with what would unblock each where few claims wait; of many that would take too long."""
-    scene = claims.scene
+    context = claims.scene
     waiting = {report.subject for report in reports if report.waits}
     if len(waiting) > _FEW:
         return list(reports)
     result = []
     for report in reports:
         ref = report.subject
-        claim = scene.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
-        if claim is None or len(scene.of_pool(report.pool or report.wanted_pool)) > _LARGE:
+        claim = context.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
+        if claim is None or len(context.of_pool(report.pool or report.wanted_pool)) > _LARGE:
             result.append(report)
         else:
-            state = scene.states()[ref.namespace, ref.name]
-            result.append(structs.replace(report, ways=ways(scene, claim, state)))
+            state = context.states()[ref.namespace, ref.name]
+            result.append(structs.replace(report, ways=ways(context, claim, state)))
     return result
 
 
-def managed_of(scene: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
+def managed_of(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
     """The quota that a claim's pool keeps in its namespace; None where the claim has no pool, or nothing is known."""
     space = claim.metadata.namespace
     name = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if not name:
         return None
     ref = ObjectRef("ResourceQuota", quota_name(name), space)
-    quota, pool = scene.quota(name, space), scene.pools.get(name)
+    quota, pool = context.quota(name, space), context.pools.get(name)
     if quota is not None:
         over = beyond_quota(quota)
         note = f"more is in use than it allows: {STAYS.format(listed(sorted(over)))}" if over else ""
-        return ManagedQuota(ref, tuple(_lines(quota, _held_in(scene, name, space), pool, over)), note=note)
-    return ManagedQuota(ref, missing=True) if scene.quotas_known(name, space) else None
+        return ManagedQuota(ref, tuple(_lines(quota, _held_in(context, name, space), pool, over)), note=note)
+    return ManagedQuota(ref, missing=True) if context.quotas_known(name, space) else None
 
 
-def _held_in(scene: PoolIndex, pool: str, space: str) -> Amounts:
+def _held_in(context: PoolIndex, pool: str, space: str) -> Amounts:
     """What the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
-    known = scene.pools.get(pool)
+    known = context.pools.get(pool)
     if known is not None:
-        return added(parsed(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ()))
-    return added(
+        return add_amounts(parsed(pool_claim.claims) for pool_claim in (known.status.claims or {}).get(space, ()))
+    return add_amounts(
         parsed(standings.claim.spec.claim)
-        for standings in scene.of_pool(pool)
+        for standings in context.of_pool(pool)
         if standings.claim.metadata.namespace == space and standings.standing.state in HELD
     )
 
@@ -112,10 +112,10 @@ def _lines(
         )
 
 
-def _holds(scene: PoolIndex, claim: ResourcePoolClaim) -> bool:
+def _holds(context: PoolIndex, claim: ResourcePoolClaim) -> bool:
     """Whether the status of the claim's pool lists it."""
-    pool = scene.pool_of(claim)
-    return pool is not None and scene.entry(pool, claim) is not None
+    pool = context.pool_of(claim)
+    return pool is not None and context.entry(pool, claim) is not None
 
 
 def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
@@ -125,7 +125,7 @@ def _edits(claim: ResourcePoolClaim) -> Mapping[str, LastEdit]:
     return {field: edit for field, edit in last_edits.items() if edit is not None}
 
 
-def _permitted(claim: ResourcePoolClaim, standing: Standing, *, holds: bool = False) -> tuple[May, May, May]:
+def _permitted(claim: ResourcePoolClaim, standing: ClaimStanding, *, holds: bool = False) -> tuple[May, May, May]:
     """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
 
     ``holds``: its pool lists it, whatever its own conditions say.
@@ -144,7 +144,7 @@ def _permitted(claim: ResourcePoolClaim, standing: Standing, *, holds: bool = Fa
     )
 
 
-def _changed(standing: Standing) -> str:
+def _changed(standing: ClaimStanding) -> str:
     if standing.state in HELD:
         return (
             "less, or more that fits, is taken over at once; more that does not fit costs it all that it holds; "
@@ -155,13 +155,13 @@ def _changed(standing: Standing) -> str:
     return "a change of its spec makes the controller look at it again; an annotation does not"
 
 
-def _deleted(standing: Standing, *, holds: bool) -> str:
+def _deleted(standing: ClaimStanding, *, holds: bool) -> str:
     if holds or standing.state in HELD:
         return "what it holds is free at once, for whoever waits first"
     return "it holds nothing; claims behind it move up" if standing.state in WAITING else "it holds nothing"
 
 
-def _released(standing: Standing) -> str:
+def _released(standing: ClaimStanding) -> str:
     if standing.state != "in use":
         return _VANISHES
     return (

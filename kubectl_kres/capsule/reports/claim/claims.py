@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from kubectl_kres.capsule.model import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, QueuePlace
 from kubectl_kres.capsule.reports.common.amount_lists import amount, faults, parsed, sentence, shown, texts
-from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, Standing, standing
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding, standing
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, Standings, short
 from kubectl_kres.capsule.rules.allocation import Amounts, same
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
@@ -21,12 +21,12 @@ from kubectl_kres.reports.common.resource_lists import listed
 
 
 def notes_of(
-    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, standing: Standing
+    context: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, standing: ClaimStanding
 ) -> tuple[str, ...]:
     """A sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
     return (
         *_of_itself(claim, asked, standing),
-        *(_beside(scene, claim, asked, pool, standing) if pool is not None else ()),
+        *(_beside(context, claim, asked, pool, standing) if pool is not None else ()),
     )
 
 
@@ -35,7 +35,7 @@ def unwritable(name: str) -> bool:
     return not is_writable(name)
 
 
-def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: Standing) -> Iterator[str]:
+def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: ClaimStanding) -> Iterator[str]:
     name = claim.metadata.name
     if unwritable(name):
         yield (
@@ -66,12 +66,12 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts, standing: Standing) -> 
 
 
 def _beside(
-    scene: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, standing: Standing
+    context: PoolIndex, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, standing: ClaimStanding
 ) -> Iterator[str]:
     """Against the pool, which knows the claim by its UID."""
     name, space = pool.metadata.name, claim.metadata.namespace
-    served = space in scene.spaces(pool)
-    entry = scene.entry(pool, claim)
+    served = space in context.spaces(pool)
+    entry = context.entry(pool, claim)
     if pool.metadata.deletion_timestamp:
         fate = (
             "deleted with it" if standing.state in WAITING or pool.spec.config.delete_bound_resources else "let go of"
@@ -87,12 +87,12 @@ def _beside(
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
     if standing.state in HELD and entry is not None and not _holds(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
-    if names := scene.lowered(pool) & asked.keys():
+    if names := context.lowered(pool) & asked.keys():
         yield f"not certain: Capsule counts {listed(sorted(names))} of pool {name} wrong, since there is so much of it"
-    if names := scene.cut_off(pool) & asked.keys():
+    if names := context.cut_off(pool) & asked.keys():
         much = listed(sorted(names))
         yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
-    hard = scene.hard(pool)
+    hard = context.hard(pool)
     never = (
         [name for name, value in asked.items() if name in hard and value.nano > hard[name].nano] if not entry else []
     )
@@ -116,18 +116,18 @@ _SHORT = frozenset({*WAITING, "failed"})
 
 
 class Claims:
-    """Makes the reports of many claims of one scene."""
+    """Makes the reports of many claims of one context."""
 
-    def __init__(self, scene: PoolIndex) -> None:
-        self.scene = scene
+    def __init__(self, context: PoolIndex) -> None:
+        self.scene = context
 
     def report(self, claim: ResourcePoolClaim) -> ClaimReport:
         """One row: without ways, verbs and quota, which ``capsule.reports.claim.claim_detail`` adds."""
-        scene, meta = self.scene, claim.metadata
-        pool = scene.pool_of(claim)
-        result = scene.states().get((meta.namespace, meta.name)) or standing(claim, pool)
+        context, meta = self.scene, claim.metadata
+        pool = context.pool_of(claim)
+        result = context.states().get((meta.namespace, meta.name)) or standing(claim, pool)
         wanted = claim.spec.pool
-        if result.state == "pending" and wanted and scene.pools_known and wanted not in scene.pools:
+        if result.state == "pending" and wanted and context.pools_known and wanted not in context.pools:
             result = result._replace(state="failed", because=f"{_NO_SUCH_POOL}, which its controller has not said yet")
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
         asked = parsed(claim.spec.claim)
@@ -145,7 +145,7 @@ class Claims:
             place=self._place(claim, pool) if result.state in WAITING else None,
             message=result.message,
             created=meta.creation_timestamp or "",
-            notes=notes_of(scene, claim, asked, pool, result),
+            notes=notes_of(context, claim, asked, pool, result),
             old=result.old,
         )
 
@@ -164,13 +164,13 @@ class Claims:
         queue = self.scene.waiting(report.pool)
         return tuple(_ref(standings) for standings in queue[: min(report.place.place - 1, _NAMED)])
 
-    def _amounts(self, asked: Amounts, pool: ResourcePool | None, standing: Standing) -> Iterator[Amount]:
+    def _amounts(self, asked: Amounts, pool: ResourcePool | None, standing: ClaimStanding) -> Iterator[Amount]:
         room = self.scene.room(pool) if pool is not None else None
         for name in sorted(asked):
             yield _amount(name, asked[name], room, standing)
 
 
-def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, standing: Standing) -> Amount:
+def _amount(name: str, asked: Quantity, room: Mapping[str, Quantity] | None, standing: ClaimStanding) -> Amount:
     """From the pool, else from the controller's message."""
     behind = standing.queued.get(name)
     if room is not None:

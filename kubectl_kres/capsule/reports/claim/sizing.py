@@ -20,16 +20,16 @@ from kubectl_kres.capsule.reports.common.needs import file_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares, short
 from kubectl_kres.capsule.reports.common.pool_run import trial_of
 from kubectl_kres.capsule.reports.unblock.actions import asking, ref_of
-from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, added, allocate
+from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, add_amounts, allocate
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, manifest_workload
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, manifest_workload
 from kubectl_kres.reports.common.parts import Deed, Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Prospect(NamedTuple):
@@ -55,12 +55,12 @@ class Growth(NamedTuple):
     amounts: Amounts
 
 
-def prospect(scene: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> Prospect:
+def prospect(context: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) -> Prospect:
     """Of a claim that is created now, and so goes to the end of the queue.
 
     Where the claims of others were not read, the pool's status still says what is waited for.
     """
-    room = scene.room(pool)
+    room = context.room(pool)
     lacks = {
         name: amount - room[name] if name in room and amount > room[name] else amount
         for name, amount in asks.items()
@@ -68,25 +68,25 @@ def prospect(scene: PoolIndex, pool: ResourcePool, space: str, asks: Amounts) ->
     }
     if not pool.spec.config.ordered_queue:
         return Prospect(lacks)
-    if not scene.claims_known(pool):
+    if not context.claims_known(pool):
         return Prospect(lacks, tuple(sorted(asks.keys() & (pool.status.exhaustions or {}).keys())))
     claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
-    turn = trial_of(scene, pool).joined(ClaimCandidate(claim, asks)).turn((space, ""))
+    turn = trial_of(context, pool).joined(ClaimCandidate(claim, asks)).turn((space, ""))
     if turn is None or turn.result != "queue":
         return Prospect(lacks)
     behind = dict.fromkeys(ref_of(comparison.by) for comparison in turn.comparisons() if comparison.by is not None)
     return Prospect(lacks, turn.short, tuple(behind))
 
 
-def growth(scene: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> Growth | None:
+def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> Growth | None:
     """A claim of the namespace that may be edited, and that gets ``more`` at once if it is: whoever holds something is
     asked before those who wait. None: there is none.
     """
     if pool.metadata.deletion_timestamp:
         return None
     claim_shares = shares(pool)
-    for claim, standing in scene.of_pool(pool.metadata.name):
-        entry = scene.entry(pool, claim)
+    for claim, standing in context.of_pool(pool.metadata.name):
+        entry = context.entry(pool, claim)
         if (
             claim.metadata.namespace != space
             or standing.state not in HELD - {"in use"}
@@ -95,9 +95,9 @@ def growth(scene: PoolIndex, pool: ResourcePool, space: str, more: Amounts) -> G
         ):
             continue
         now = parsed(claim.spec.claim)
-        wanted = added((now, more))
+        wanted = add_amounts((now, more))
         after = allocate(
-            scene.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
+            context.hard(pool), claim_shares, [ClaimCandidate(claim, wanted)], ordered=pool.spec.config.ordered_queue
         )
         if after.turns[0].result == "changed":
             return Growth(ref_of((space, claim.metadata.name)), {name: wanted[name] for name in more})
@@ -164,13 +164,13 @@ class Sizing(Record, frozen=True):
     complete: bool = True
 
 
-def sizing_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def sizing_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """What an explanation needs, the pools, and who else waits."""
-    pools, claims = Need("ResourcePool", required=False), Need("ResourcePoolClaim", required=False)
+    pools, claims = ReadRequest("ResourcePool", required=False), ReadRequest("ResourcePoolClaim", required=False)
     return (*needs(store, subject), pools, *file_needs(store), *((claims,) if any(store.all("ResourcePool")) else ()))
 
 
-def sizing(store: Store, subject: Subject, ask: Ask) -> Sizing:
+def sizing(store: Store, subject: Subject, ask: EvaluationOptions) -> Sizing:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
     analysis = analysis_of_another(store, subject, ask)
     start, explanation = analysis.start, explained(store, subject, ask, analysis)
@@ -179,8 +179,8 @@ def sizing(store: Store, subject: Subject, ask: Ask) -> Sizing:
     count = _counted(replicas)
     outcome = next((outcome for outcome in analysis.outcomes if outcome.draft is not None), analysis.outcomes[0])
     request = quota_request(start.pod, outcome.draft) if outcome.draft is not None else None
-    scene = PoolIndex(store)
-    pools = tuple(_pools(scene, subject.ref.namespace, request, count)) if request is not None else ()
+    context = PoolIndex(store)
+    pools = tuple(_pools(context, subject.ref.namespace, request, count)) if request is not None else ()
     values = {value.path for container in explanation.containers for value in container.values if value.alternatives}
     return Sizing(
         subject.ref,
@@ -211,40 +211,40 @@ def _counted(replicas: Replicas | None) -> _Count:
     return _Count(most, most - replicas.existing, replicas.wanted)
 
 
-def _pools(scene: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
+def _pools(context: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
     """The pools that serve the namespace; those that only show by their quotas, too."""
     quotas = {
         resource_quota.metadata.name.removeprefix(PREFIX): resource_quota
-        for resource_quota in scene.store.all("ResourceQuota", space)
+        for resource_quota in context.store.all("ResourceQuota", space)
         if resource_quota.metadata.name.startswith(PREFIX)
     }
-    names = {name for name, pool in scene.pools.items() if space in scene.spaces(pool)}
+    names = {name for name, pool in context.pools.items() if space in context.spaces(pool)}
     for name in sorted(names | quotas.keys()):
-        pool, quota = scene.pools.get(name), quotas.get(name)
+        pool, quota = context.pools.get(name), quotas.get(name)
         spec = pool.spec.quota if pool is not None else quota.spec if quota is not None else None
         if spec is not None and not all(map(request.in_scope, requirements(spec))):
             yield SizedPool(name, counts=False, known=pool is not None)
             continue
-        amounts = tuple(_amounts(scene, pool, quota, request.usage, count))
+        amounts = tuple(_amounts(context, pool, quota, request.usage, count))
         sized = SizedPool(name, amounts, known=pool is not None)
         if pool is None or not sized.claim:
             yield sized
             continue
         more = parsed(sized.claim)
-        met, result = prospect(scene, pool, space, more), growth(scene, pool, space, more)
-        of, grow = scene.store.origin, None
+        met, result = prospect(context, pool, space, more), growth(context, pool, space, more)
+        of, grow = context.store.origin, None
         if result is not None:
             grow = asking(of, (space, result.claim.name), shown(result.amounts), {})
         yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
 
 
 def _amounts(
-    scene: PoolIndex, pool: ResourcePool | None, quota: ResourceQuota | None, usage: Amounts, count: _Count
+    context: PoolIndex, pool: ResourcePool | None, quota: ResourceQuota | None, usage: Amounts, count: _Count
 ) -> Iterator[SizedAmount]:
     hard = parsed(quota.spec.hard) if quota is not None else {}
     used = parsed(quota.status.used) if quota is not None else {}
-    room = scene.room(pool) if pool is not None else {}
-    shared = scene.hard(pool).keys() if pool is not None else hard.keys()
+    room = context.room(pool) if pool is not None else {}
+    shared = context.hard(pool).keys() if pool is not None else hard.keys()
     for name in sorted(shared):
         each = usage.get(name)
         if each is None or not each.nano:

@@ -1,4 +1,4 @@
-"""Resource lists of pools and claims as text; what does not parse is told, never raised."""
+"""Resource lists of pools and claims as text; what does not parse is reported, never raised."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules.assignment import is_writable
-from kubectl_kres.capsule.rules.conditions import NO_POOL, told
+from kubectl_kres.capsule.rules.conditions import NO_POOL, normalize_message
 from kubectl_kres.reports.common.parts import ClaimState
 
 HELD = frozenset({"allocated", "in use"})
@@ -23,7 +23,7 @@ UNWRITABLE_POOL = "the name of its pool has a dot, or more than 63 characters, w
 _LINE = re.compile(r"requested: ([^=]+)=([^,]*), (available|queued): ([^=]+)=(.*)")
 
 
-class Standing(NamedTuple):
+class ClaimStanding(NamedTuple):
     """State and why. ``message``: the controller's own words, of the condition that decides. ``old``: Capsule < 0.13.
 
     available, queued: what the message says of each resource that is short, as text.
@@ -37,7 +37,7 @@ class Standing(NamedTuple):
     queued: Mapping[str, str] = {}
 
 
-def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Standing:
+def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> ClaimStanding:
     """``pool``: the one that the claim names, if it was read; it tells a released claim from a lost one."""
     status = claim.status
     if status.conditions is None and status.condition is not None:
@@ -49,26 +49,30 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Stan
         capsule_conditions.get("Bound"),
     )
     if ready is None and claim.spec.pool and not is_writable(claim.spec.pool):
-        return Standing("failed", f"{UNWRITABLE_POOL}: no claim ever gets anything of it")
+        return ClaimStanding("failed", f"{UNWRITABLE_POOL}: no claim ever gets anything of it")
     if ready is None:
-        return Standing("pending", "it has no status yet: Capsule's controller has not seen it, or is not running")
+        return ClaimStanding("pending", "it has no status yet: Capsule's controller has not seen it, or is not running")
     if ready.status != "True":
         return _unready(ready)
     if status.pool is None:
         return _without_pool(claim, pool, ready.message)
     if exhausted is None:
-        return Standing("pending", "it is assigned; its pool's controller has not decided about it", ready.message)
+        return ClaimStanding("pending", "it is assigned; its pool's controller has not decided about it", ready.message)
     if exhausted.status == "True":
         return _waiting(exhausted)
     if bound is not None and bound.status == "True":
-        return Standing("in use", "pods use what it holds", bound.message)
-    return Standing("allocated", "it holds what it asks for, and no pod needs it now", bound.message if bound else "")
+        return ClaimStanding("in use", "pods use what it holds", bound.message)
+    return ClaimStanding(
+        "allocated", "it holds what it asks for, and no pod needs it now", bound.message if bound else ""
+    )
 
 
-def _unready(ready: CapsuleCondition) -> Standing:
+def _unready(ready: CapsuleCondition) -> ClaimStanding:
     if ready.message == NO_POOL:
-        return Standing("unassigned", "it names no pool, and none was chosen for it when it was written", ready.message)
-    return Standing("failed", _failure(ready.message), ready.message)
+        return ClaimStanding(
+            "unassigned", "it names no pool, and none was chosen for it when it was written", ready.message
+        )
+    return ClaimStanding("failed", _failure(ready.message), ready.message)
 
 
 def _failure(message: str) -> str:
@@ -82,7 +86,7 @@ def _failure(message: str) -> str:
     return message or "the controller gives no reason"
 
 
-def _waiting(exhausted: CapsuleCondition) -> Standing:
+def _waiting(exhausted: CapsuleCondition) -> ClaimStanding:
     available: dict[str, str] = {}
     queued: dict[str, str] = {}
     for line in exhausted.message.split("; "):
@@ -91,35 +95,39 @@ def _waiting(exhausted: CapsuleCondition) -> Standing:
             (available if match[3] == "available" else queued)[match[1]] = match[5]
     if exhausted.reason == "QueueExhausted":
         names = ", ".join(sorted(queued)) or "a resource"
-        return Standing(
-            "queued", f"an earlier claim waits for {names}", told(exhausted), available=available, queued=queued
+        return ClaimStanding(
+            "queued",
+            f"an earlier claim waits for {names}",
+            normalize_message(exhausted),
+            available=available,
+            queued=queued,
         )
     names = ", ".join(sorted(available)) or "a resource"
-    return Standing("exhausted", f"its pool has too little {names}", exhausted.message, available=available)
+    return ClaimStanding("exhausted", f"its pool has too little {names}", exhausted.message, available=available)
 
 
-def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: str) -> Standing:
+def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: str) -> ClaimStanding:
     """Ready, and yet in no pool. The owner reference stays with one that was moved, not with one that was released."""
     owned = any(owner.kind == "ResourcePool" for owner in claim.metadata.owner_references or ())
     if owned:
-        return Standing("lost", "it was moved to another pool while allocated: neither pool counts it", message)
+        return ClaimStanding("lost", "it was moved to another pool while allocated: neither pool counts it", message)
     if pool is not None and claim.metadata.namespace not in (pool.status.namespaces or ()):
-        return Standing("lost", f"pool {pool.metadata.name} no longer serves its namespace", message)
+        return ClaimStanding("lost", f"pool {pool.metadata.name} no longer serves its namespace", message)
     if pool is not None:
-        return Standing("released", "it was released, and is not queued again until its spec changes", message)
-    return Standing(
+        return ClaimStanding("released", "it was released, and is not queued again until its spec changes", message)
+    return ClaimStanding(
         "released", "it was released, or its namespace left the pool; it holds nothing until its spec changes", message
     )
 
 
-def _before_013(condition: CapsuleCondition) -> Standing:
+def _before_013(condition: CapsuleCondition) -> ClaimStanding:
     """One condition for all, where Bound with reason Succeeded means allocated; whether pods use it is not said."""
     if condition.reason in {"PoolExhausted", "QueueExhausted"}:
         return _waiting(condition)._replace(old=True)
     if condition.status == "True" and condition.type == "Bound":
-        return Standing("allocated", "it holds what it asks for; whether pods use it this Capsule does not say",
+        return ClaimStanding("allocated", "it holds what it asks for; whether pods use it this Capsule does not say",
                         condition.message, old=True)  # fmt: skip
     if condition.status == "True":
-        return Standing("pending", "it is assigned; its pool's controller has not decided about it",
+        return ClaimStanding("pending", "it is assigned; its pool's controller has not decided about it",
                         condition.message, old=True)  # fmt: skip
     return _unready(condition)._replace(old=True)

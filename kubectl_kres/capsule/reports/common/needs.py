@@ -17,20 +17,20 @@ from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, stand
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.common.tenancy import DEFINITION
 from kubectl_kres.reports.common.explanation import Subject, Unseen, unread
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: Namespaces whose claims are read one by one where all of them may not be read at once.
 MOST = 50
 
-ALL_POOLS = Need("ResourcePool", required=False)
-_CLAIMS = Need("ResourcePoolClaim", required=False)
-_QUOTAS = Need("ResourceQuota", label_selector=POOL_LABEL, required=False)
-_NAMESPACES = Need("Namespace", required=False)
+ALL_POOLS = ReadRequest("ResourcePool", required=False)
+_CLAIMS = ReadRequest("ResourcePoolClaim", required=False)
+_QUOTAS = ReadRequest("ResourceQuota", label_selector=POOL_LABEL, required=False)
+_NAMESPACES = ReadRequest("Namespace", required=False)
 
 
-def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
+def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
     """For the claims of some namespaces (none: all): the pools, and who else waits where any of them does."""
-    wanted = [Need("ResourcePoolClaim", space) for space in spaces or ("",)]
+    wanted = [ReadRequest("ResourcePoolClaim", space) for space in spaces or ("",)]
     wanted.append(ALL_POOLS)
     waiting = set[str]()
     for space in spaces or (None,):
@@ -44,20 +44,20 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
+def claim_needs(store: Store, space: str, name: str) -> tuple[ReadRequest, ...]:
     """For one claim: the claims beside it, pools, its managed quota, and who else is in the queue."""
-    wanted = [Need("ResourcePoolClaim", space, name), ALL_POOLS, DEFINITION]
+    wanted = [ReadRequest("ResourcePoolClaim", space, name), ALL_POOLS, DEFINITION]
     claim: ResourcePoolClaim | None = store.get("ResourcePoolClaim", name, space)
     if claim is None:
         return tuple(wanted)
     pool = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if pool:
-        wanted.append(Need("ResourceQuota", space, quota_name(pool), required=False))
+        wanted.append(ReadRequest("ResourceQuota", space, quota_name(pool), required=False))
     result = standing(claim)
     if result.state == "failed" or (result.state == "unassigned" and not pool):
-        wanted.append(Need("Namespace", name=space, required=False))
+        wanted.append(ReadRequest("Namespace", name=space, required=False))
     if result.state in HELD:
-        wanted.append(Need("ResourcePoolClaim", space, required=False))
+        wanted.append(ReadRequest("ResourcePoolClaim", space, required=False))
     else:
         for resource_pool in store.all("ResourcePool"):
             if resource_pool.metadata.name == pool or space in (resource_pool.status.namespaces or ()):
@@ -65,44 +65,44 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-def file_needs(store: Store) -> tuple[Need, ...]:
+def file_needs(store: Store) -> tuple[ReadRequest, ...]:
     """What it takes to tell what becomes of pools and claims in files: all that there is beside them."""
     refs = [ref for ref in store.files if ref.kind in {"ResourcePool", "ResourcePoolClaim"}]
     if not refs:
         return ()
     spaces = sorted({ref.namespace for ref in refs if ref.namespace})
-    quotas = (Need("ResourceQuota", space, required=False) for space in spaces)
+    quotas = (ReadRequest("ResourceQuota", space, required=False) for space in spaces)
     return (_NAMESPACES, ALL_POOLS, _CLAIMS, _QUOTAS, *quotas)
 
 
-def _others(store: Store, pool: str) -> Iterator[Need]:
+def _others(store: Store, pool: str) -> Iterator[ReadRequest]:
     """All claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
     resource_pool: ResourcePool | None = store.get("ResourcePool", pool)
     if resource_pool is None:
         return
     spaces = resource_pool.status.namespaces or ()
-    if all(store.covered(Need("ResourcePoolClaim", space)).known for space in spaces):
+    if all(store.covered(ReadRequest("ResourcePoolClaim", space)).known for space in spaces):
         return
     yield _CLAIMS
     if store.covered(_CLAIMS).state in {"denied", "failed"}:
-        yield from (Need("ResourcePoolClaim", space, required=False) for space in spaces[:MOST])
+        yield from (ReadRequest("ResourcePoolClaim", space, required=False) for space in spaces[:MOST])
 
 
-def pools_needs(store: Store) -> tuple[Need, ...]:
+def pools_needs(store: Store) -> tuple[ReadRequest, ...]:
     """For all pools."""
-    wanted = [Need("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
+    wanted = [ReadRequest("ResourcePool"), _CLAIMS, _QUOTAS, _NAMESPACES, DEFINITION]
     for resource_pool in store.all("ResourcePool"):
         wanted += _others(store, resource_pool.metadata.name)
     return tuple(dict.fromkeys(wanted))
 
 
-def pool_needs(store: Store, name: str) -> tuple[Need, ...]:
+def pool_needs(store: Store, name: str) -> tuple[ReadRequest, ...]:
     """For one pool; the others only show where they overlap with it."""
-    wanted = [Need("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
+    wanted = [ReadRequest("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES, DEFINITION]
     return tuple(dict.fromkeys([*wanted, *_others(store, name)]))
 
 
-def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def pooled_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The reads that the answer depends on; of objects in a file also what their namespaces are."""
     ref, beside = subject.ref, file_needs(store)
     if ref.kind == "ResourcePool":
@@ -110,37 +110,37 @@ def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     return (*claim_needs(store, ref.namespace, ref.name), *beside)
 
 
-def glimpse_needs(spaces: tuple[str, ...]) -> tuple[Need, ...]:
+def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
     """What still tells of pools that may not be read: the quotas and claims of some namespaces (none: all)."""
     return tuple(
-        Need(kind, space, required=False)
+        ReadRequest(kind, space, required=False)
         for space in spaces or ("",)
         for kind in ("ResourceQuota", "ResourcePoolClaim")
     )
 
 
-def unseen_of_claim(scene: PoolIndex, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
+def unseen_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
     """Reads that an answer about one claim wanted, and that failed or were not allowed."""
-    return _unseen(scene, claim_needs(scene.store, claim.metadata.namespace, claim.metadata.name))
+    return _unseen(context, claim_needs(context.store, claim.metadata.namespace, claim.metadata.name))
 
 
-def unseen_of_pool(scene: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
+def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
     """The same for a pool."""
-    return _unseen(scene, pool_needs(scene.store, pool.metadata.name))
+    return _unseen(context, pool_needs(context.store, pool.metadata.name))
 
 
-def _unseen(scene: PoolIndex, needs: tuple[Need, ...]) -> tuple[Unseen, ...]:
+def _unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen, ...]:
     """A list over all namespaces that was not allowed does not matter where each namespace was read."""
-    all_unseen = unread(scene.store, (need for need in needs if not _made_good(scene, need, needs)))
+    all_unseen = unread(context.store, (need for need in needs if not _made_good(context, need, needs)))
     return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
-def failed_beside(scene: PoolIndex) -> tuple[Unseen, ...]:
+def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
     """Reads beside what was asked for that failed: who may not read gets a whole answer, who was let down does not."""
-    needs = tuple(scene.store.needs())
+    needs = tuple(context.store.needs())
     return tuple(
         unseen
-        for unseen in _unseen(scene, tuple(need for need in needs if not need.required))
+        for unseen in _unseen(context, tuple(need for need in needs if not need.required))
         if unseen.state == "failed"
     )
 
@@ -150,9 +150,9 @@ def is_whole(unseen: tuple[Unseen, ...]) -> bool:
     return not any(unseen.required for unseen in unseen)
 
 
-def _made_good(scene: PoolIndex, need: Need, needs: tuple[Need, ...]) -> bool:
+def _made_good(context: PoolIndex, need: ReadRequest, needs: tuple[ReadRequest, ...]) -> bool:
     if need.kind != "ResourcePoolClaim" or need.namespace or need.name:
         return False
     narrower = [item for item in needs if item.kind == need.kind and item.namespace and not item.name]
     # The namespaces that were asked for anyway are no more than the user named.
-    return any(not need.required for need in narrower) and all(scene.store.covered(need).known for need in narrower)
+    return any(not need.required for need in narrower) and all(context.store.covered(need).known for need in narrower)

@@ -12,15 +12,15 @@ from typing import NamedTuple
 from kubectl_kres.capsule.model import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.replay.reconcile import lowered_in
 from kubectl_kres.capsule.reports.common.amount_lists import parsed
-from kubectl_kres.capsule.reports.common.claim_state import WAITING, Standing, standing
+from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding, standing
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimShare, left_of, place, uid_of, used_of
 from kubectl_kres.capsule.rules.assignment import belongs
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
-def held(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
+def allocated_claims(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
     """The claims that a pool's status lists as allocated, with their namespaces, in the order of their allocation."""
     for space, claims in (pool.status.claims or {}).items():
         yield from ((space, claim) for claim in claims)
@@ -30,7 +30,7 @@ def shares(pool: ResourcePool) -> list[ClaimShare]:
     """The same as the allocation takes them."""
     return [
         ClaimShare(pool_claim.uid or f"{space}/{pool_claim.name}", space, pool_claim.name, parsed(pool_claim.claims))
-        for space, pool_claim in held(pool)
+        for space, pool_claim in allocated_claims(pool)
     ]
 
 
@@ -65,7 +65,7 @@ class Standings(NamedTuple):
     """A claim with its state."""
 
     claim: ResourcePoolClaim
-    standing: Standing
+    standing: ClaimStanding
 
 
 class PoolSums(NamedTuple):
@@ -88,7 +88,7 @@ class PoolIndex:
     @cached_property
     def pools_known(self) -> bool:
         """Whether a pool that is not here does not exist."""
-        return self.store.covered(Need("ResourcePool")).known
+        return self.store.covered(ReadRequest("ResourcePool")).known
 
     @cached_property
     def claims(self) -> Sequence[Standings]:
@@ -167,7 +167,9 @@ class PoolIndex:
         """Whether all claims of the pool's namespaces were read."""
         name, covered = pool.metadata.name, self.store.covered
         if name not in self._knowns:
-            self._knowns[name] = all(covered(Need("ResourcePoolClaim", space)).known for space in self.spaces(pool))
+            self._knowns[name] = all(
+                covered(ReadRequest("ResourcePoolClaim", space)).known for space in self.spaces(pool)
+            )
         return self._knowns[name]
 
     @cached_property
@@ -239,7 +241,7 @@ class PoolIndex:
         return {
             (name, space, pool_claim.uid or f"{space}/{pool_claim.name}"): pool_claim
             for name, pool in self.pools.items()
-            for space, pool_claim in held(pool)
+            for space, pool_claim in allocated_claims(pool)
         }
 
     def is_gone(self, pool: ResourcePool, share: ClaimShare) -> bool:
@@ -261,12 +263,12 @@ class PoolIndex:
             return ""
         return claim.status.pool.name
 
-    def states(self) -> Mapping[tuple[str, str], Standing]:
+    def states(self) -> Mapping[tuple[str, str], ClaimStanding]:
         """State by namespace and name."""
         return self._states
 
     @cached_property
-    def _states(self) -> Mapping[tuple[str, str], Standing]:
+    def _states(self) -> Mapping[tuple[str, str], ClaimStanding]:
         return {(claim.claim.metadata.namespace, claim.claim.metadata.name): claim.standing for claim in self.claims}
 
     def quota(self, pool: str, namespace: str) -> ResourceQuota | None:
@@ -276,8 +278,8 @@ class PoolIndex:
 
     def quotas_known(self, pool: str, namespace: str) -> bool:
         """Whether a managed quota that is not here does not exist."""
-        wide = self.store.covered(Need("ResourceQuota", label_selector=POOL_LABEL, required=False))
-        return wide.known or self.store.covered(Need("ResourceQuota", namespace, quota_name(pool))).known
+        wide = self.store.covered(ReadRequest("ResourceQuota", label_selector=POOL_LABEL, required=False))
+        return wide.known or self.store.covered(ReadRequest("ResourceQuota", namespace, quota_name(pool))).known
 
     def namespace(self, name: str) -> Namespace | None:
         """None: not there, or not read."""

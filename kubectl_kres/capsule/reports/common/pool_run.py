@@ -135,17 +135,17 @@ def fits(asks: Amounts, room: Mapping[str, int]) -> bool:
     return all((left := room.get(name)) and left >= asked.nano for name, asked in asks.items())
 
 
-def trial_of(scene: PoolIndex, pool: ResourcePool) -> Trial:
+def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
     """The pool as its status and the claims that were read say; at rest if the controller is.
 
     A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
     """
     queue = [
         ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
-        for standings in scene.waiting(pool.metadata.name)
+        for standings in context.waiting(pool.metadata.name)
     ]
-    claim_shares = [share for share in shares(pool) if not scene.is_gone(pool, share)]
-    return Trial(scene.hard(pool), claim_shares, queue, ordered=pool.spec.config.ordered_queue)
+    claim_shares = [share for share in shares(pool) if not context.is_gone(pool, share)]
+    return Trial(context.hard(pool), claim_shares, queue, ordered=pool.spec.config.ordered_queue)
 
 
 def held_by(trial: Trial) -> Mapping[ClaimKey, Amounts]:

@@ -18,7 +18,7 @@ from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.parts import RaiseQuota
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 _KINDS = ("GlobalResourceQuota", "GlobalCustomQuota")
 
@@ -33,9 +33,12 @@ def may_share(quotas: Iterable[ResourceQuota]) -> bool:
     )
 
 
-def shared_needs(namespace: str) -> tuple[Need, ...]:
+def shared_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """The reads of those that bear on a namespace; empty: on any."""
-    return (Need("CustomQuota", namespace, required=False), *(Need(kind, required=False) for kind in _KINDS))
+    return (
+        ReadRequest("CustomQuota", namespace, required=False),
+        *(ReadRequest(kind, required=False) for kind in _KINDS),
+    )
 
 
 def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:

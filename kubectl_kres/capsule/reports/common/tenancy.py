@@ -19,29 +19,29 @@ from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_st
 from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
 from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: The RuleStatus that the controller writes in each namespace.
 RULE_STATUS = "capsule-managed-rules"
 #: What tells Capsule's version: the chart labels its definitions, and its Deployment.
-DEFINITION = Need("CustomResourceDefinition", name=f"tenants.{GROUP}", required=False)
-DEPLOYMENT = Need("Deployment", "capsule-system", required=False)
+DEFINITION = ReadRequest("CustomResourceDefinition", name=f"tenants.{GROUP}", required=False)
+DEPLOYMENT = ReadRequest("Deployment", "capsule-system", required=False)
 _UNREAD = frozenset({"denied", "failed"})
 
 
-def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Need]:
+def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[ReadRequest]:
     """Yield the reads of what is enforced in a namespace (empty: in any) where Capsule is.
 
     ``decided``: something of it was read, so that the version matters. The labels of the namespace decide which rules
     of a Tenant apply: where they are not known the RuleStatus tells.
     """
     tenant = tenant_name(store.get("Namespace", namespace) if namespace else None)
-    own = Need("Tenant", name=tenant, required=False)
+    own = ReadRequest("Tenant", name=tenant, required=False)
     if tenant:
         yield own
     if not tenant or store.covered(own).state in _UNREAD:
-        yield Need("RuleStatus", namespace, required=False)
-    yield Need("GlobalResourceQuota", required=False)
+        yield ReadRequest("RuleStatus", namespace, required=False)
+    yield ReadRequest("GlobalResourceQuota", required=False)
     if namespace and decided:
         yield DEFINITION
         if store.covered(DEFINITION).state in _UNREAD:

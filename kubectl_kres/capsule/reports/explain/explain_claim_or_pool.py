@@ -36,7 +36,7 @@ from kubectl_kres.capsule.rules.allocation import (
     key_of,
 )
 from kubectl_kres.capsule.rules.assignment import belongs, steps
-from kubectl_kres.capsule.rules.conditions import lines, told
+from kubectl_kres.capsule.rules.conditions import lines, normalize_message
 from kubectl_kres.capsule.rules.managed import terms_of
 from kubectl_kres.capsule.rules.webhooks import choose, wants_release
 from kubectl_kres.errors import UsageError
@@ -148,17 +148,19 @@ _RULES: Mapping[TurnResult, str] = {
 }
 
 
-def turns_of(scene: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
+def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
     """All claims that take part, in the order in which they are looked at."""
-    spaces = scene.spaces(pool)
+    spaces = context.spaces(pool)
     taking_part = [
         ClaimCandidate(standings.claim, parsed(standings.claim.spec.claim))
-        for standings in scene.of_pool(pool.metadata.name)
+        for standings in context.of_pool(pool.metadata.name)
         if standings.claim.metadata.namespace in spaces
         and belongs(standings.claim, pool)
         and not wants_release(standings.claim)
     ]
-    allocation = allocate(scene.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue)
+    allocation = allocate(
+        context.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue
+    )
     return allocation.turns
 
 
@@ -186,19 +188,19 @@ def _compared(comparison: Comparison) -> Compared:
     return Compared(comparison.resource, str(comparison.asked), str(comparison.room), comparison.missing, closed)
 
 
-def explain_claim(scene: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanation:
+def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanation:
     """What needs the pool, or the claims of others, is left out where these could not be read."""
-    report = claim_detail(Claims(scene), claim)
-    pool = scene.pool_of(claim)
-    served = pool is not None and scene.claims_known(pool) and claim.metadata.namespace in scene.spaces(pool)
-    turns = turns_of(scene, pool) if pool is not None and served else ()
+    report = claim_detail(Claims(context), claim)
+    pool = context.pool_of(claim)
+    served = pool is not None and context.claims_known(pool) and claim.metadata.namespace in context.spaces(pool)
+    turns = turns_of(context, pool) if pool is not None and served else ()
     mine = next((turn for turn in turns if key_of(turn.candidate.claim) == key_of(claim)), None)
-    options = tuple(_options(scene, claim)) if scene.pools_known and report.state not in HELD else ()
+    options = tuple(_options(context, claim)) if context.pools_known and report.state not in HELD else ()
     return ClaimExplanation(
         report,
-        _chosen(scene, claim, report, options),
+        _chosen(context, claim, report, options),
         options,
-        tuple(_checks(scene, claim)) if pool is not None or scene.pools_known else (),
+        tuple(_checks(context, claim)) if pool is not None or context.pools_known else (),
         tuple(shown_turns(turns, claim)) if mine is not None else (),
         tuple(conditions_of(_conditions(claim), mine)),
         terms_of(pool, [share for share in shares(pool) if share.namespace == claim.metadata.namespace])
@@ -207,15 +209,15 @@ def explain_claim(scene: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanatio
     )
 
 
-def _options(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
-    choice = choose(claim.metadata.namespace, parsed(claim.spec.claim), scene.pools.values())
+def _options(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
+    choice = choose(claim.metadata.namespace, parsed(claim.spec.claim), context.pools.values())
     for option in choice.options:
-        scopes = scope_words(scene.pools[option.pool].spec.quota)
+        scopes = scope_words(context.pools[option.pool].spec.quota)
         named = option.pool == claim.spec.pool
         yield PoolOption(option.pool, option.verdict, option.missing, option.short, named, scopes, "capsule/choice")
 
 
-def _chosen(scene: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
+def _chosen(context: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
     """How the claim came to its pool. Whether a pool was written by the user or chosen, nothing in the claim says."""
     name, wanted = report.pool, claim.spec.pool
     if name and name != wanted:
@@ -224,7 +226,7 @@ def _chosen(scene: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, opt
         edit = report.edits.get("spec.pool")
         by = f", written by {edit.manager}" if edit is not None else ""
         return f"it names pool {wanted}{by}; where a claim names none, one is chosen when it is written"
-    if not scene.pools_known:
+    if not context.pools_known:
         return "it names no pool; which pools serve its namespace could not be read"
     fitting = [option.pool for option in options if not option.missing]
     if fitting:
@@ -232,11 +234,11 @@ def _chosen(scene: PoolIndex, claim: ResourcePoolClaim, report: ClaimReport, opt
     return "it names no pool, and none that serves its namespace has all the resources that it names"
 
 
-def _checks(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Check]:
+def _checks(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Check]:
     """The checks of the claim controller in their order, up to the first that refuses."""
     meta = claim.metadata
     source = Source("ResourcePoolClaim", meta.name, meta.namespace, "spec.pool")
-    for step in steps(claim, scene.pools):
+    for step in steps(claim, context.pools):
         yield Check("spec", step.rule, not step.fault, message=" or ".join(step.fault), source=source)
 
 
@@ -258,7 +260,7 @@ def conditions_of(capsule_conditions: tuple[CapsuleCondition, ...], turn: ClaimT
             capsule_condition.type,
             capsule_condition.status,
             capsule_condition.reason,
-            told(capsule_condition),
+            normalize_message(capsule_condition),
             capsule_condition.last_transition_time or "",
             computed,
         )
@@ -312,36 +314,36 @@ def negative(value: ClaimExplanation | PoolExplanation) -> bool:
     return value.pool.exhausted or value.pool.ready is False
 
 
-def explain_pool(scene: PoolIndex, pool: ResourcePool) -> PoolExplanation:
+def explain_pool(context: PoolIndex, pool: ResourcePool) -> PoolExplanation:
     """The pass over its claims only where all of them were read."""
-    unseen = unseen_of_pool(scene, pool)
-    report = structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
-    turns = turns_of(scene, pool) if scene.claims_known(pool) else ()
+    unseen = unseen_of_pool(context, pool)
+    report = structs.replace(pool_report(context, pool), unseen=unseen, complete=is_whole(unseen))
+    turns = turns_of(context, pool) if context.claims_known(pool) else ()
     return PoolExplanation(
         report,
         tuple(shown_turns(turns)),
         pool_conditions(pool),
-        tuple(_quotas(scene, pool)),
-        tuple(_bounds(scene, pool)),
+        tuple(_quotas(context, pool)),
+        tuple(_bounds(context, pool)),
         tuple(_follows(pool, len(report.queue or ()), report.claims)),
     )
 
 
-def _quotas(scene: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
+def _quotas(context: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
     claim_shares = shares(pool)
-    for space in sorted(scene.spaces(pool)):
+    for space in sorted(context.spaces(pool)):
         ref = ObjectRef("ResourceQuota", quota_name(pool.metadata.name), space)
         yield QuotaSums(
             ref, terms_of(pool, [claim_share for claim_share in claim_shares if claim_share.namespace == space])
         )
 
 
-def _bounds(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """What the webhook refuses: only what claims hold is protected, and only against changes of the pool."""
-    taken = {name: amount for name, amount in scene.taken(pool).items() if amount.nano > 0}
+    taken = {name: amount for name, amount in context.taken(pool).items() if amount.nano > 0}
     for name, amount in sorted(taken.items()):
         yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
-    free = sorted(scene.hard(pool).keys() - taken.keys())
+    free = sorted(context.hard(pool).keys() - taken.keys())
     if free:
         yield f"{listed(free)} may be lowered or removed: no claim holds any"
     if pool.status.namespaces:

@@ -21,7 +21,7 @@ from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, unread
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, unread
 from kubectl_kres.reports.common.parts import Record, RuleSummary
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.pod.manifest_source import missing
@@ -34,7 +34,7 @@ from kubectl_kres.reports.quota.usage_tree import (
     setter_needs,
     with_shares,
 )
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class NamespaceShare(Record, frozen=True):
@@ -95,9 +95,9 @@ class TenantExplanation(Record, frozen=True):
         return any(use.over for item in self.items for use in item.uses)
 
 
-def tenant_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+def tenant_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """The Tenant, and once it is read the quotas in its namespaces."""
-    own = Need("Tenant", name=subject.ref.name)
+    own = ReadRequest("Tenant", name=subject.ref.name)
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
         return (own,)
@@ -105,10 +105,10 @@ def tenant_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     return (own, *((DEFINITION,) if limits else ()), *_quota_needs(tenant))
 
 
-def _quota_needs(tenant: Tenant) -> Iterator[Need]:
+def _quota_needs(tenant: Tenant) -> Iterator[ReadRequest]:
     if tenant.spec.resource_quotas is not None and tenant.spec.resource_quotas.items:
         for space in tenant.status.namespaces or ():
-            yield Need("ResourceQuota", space)
+            yield ReadRequest("ResourceQuota", space)
 
 
 def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
@@ -198,19 +198,19 @@ class TenantUsers(Record, frozen=True):
     complete: bool = True
 
 
-def users_needs(store: Store, subject: Subject, server: Server) -> Iterator[Need]:
+def users_needs(store: Store, subject: Subject, server: Server) -> Iterator[ReadRequest]:
     """The Tenant, and what counts in its namespaces and set the values there, as far as that is known by now."""
-    yield Need("Tenant", name=subject.ref.name)
+    yield ReadRequest("Tenant", name=subject.ref.name)
     tenant = store.get("Tenant", subject.ref.name)
     for space in sorted(tenant.status.namespaces or ()) if isinstance(tenant, Tenant) else ():
-        yield Need("ResourceQuota", space)
+        yield ReadRequest("ResourceQuota", space)
         yield from counting_needs(list(store.all("ResourceQuota", space)), server, space)
-        yield Need("LimitRange", space)
+        yield ReadRequest("LimitRange", space)
         yield from owner_needs(store, space)
         yield from setter_needs(store, space)
 
 
-def tenant_users(store: Store, subject: Subject, ask: Ask) -> TenantUsers:
+def tenant_users(store: Store, subject: Subject, ask: EvaluationOptions) -> TenantUsers:
     """Raises NotFound or Forbidden if the Tenant cannot be had, UsageError where an object has what is no quantity."""
     tenant = store.get("Tenant", subject.ref.name)
     if not isinstance(tenant, Tenant):
@@ -222,7 +222,7 @@ def tenant_users(store: Store, subject: Subject, ask: Ask) -> TenantUsers:
     return TenantUsers(ObjectRef("Tenant", tenant.metadata.name), spaces, _names(tree), tree, unseen, whole)
 
 
-def _namespace(store: Store, space: str, ask: Ask) -> UsageNode | None:
+def _namespace(store: Store, space: str, ask: EvaluationOptions) -> UsageNode | None:
     """Of what several of its quotas count each object is counted once. None: it has no quota."""
     quotas: list[ResourceQuota] = sorted(store.all("ResourceQuota", space), key=attrgetter("metadata.name"))
     if not quotas:
@@ -238,7 +238,7 @@ def _namespace(store: Store, space: str, ask: Ask) -> UsageNode | None:
     return structs.replace(result, inside=inside)
 
 
-def _quota(store: Store, quota: ResourceQuota, ask: Ask) -> UsageNode:
+def _quota(store: Store, quota: ResourceQuota, ask: EvaluationOptions) -> UsageNode:
     name, hard = quota.metadata.name, quota.status.hard or quota.spec.hard or {}
     ref = ObjectRef("ResourceQuota", name, quota.metadata.namespace)
     result = above(used_by(store, quota, ask), f"ResourceQuota/{name}", ref)

@@ -19,14 +19,14 @@ from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING
 from kubectl_kres.capsule.reports.common.needs import pool_needs
 from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, Standings, beyond_quota
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
-from kubectl_kres.capsule.rules.allocation import added, place
+from kubectl_kres.capsule.rules.allocation import add_amounts, place
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
-from kubectl_kres.reports.common.explanation import Ask, LastEdit, Unseen
+from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit, Unseen
 from kubectl_kres.reports.common.parts import ClaimState, Record
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.quota.quota_report import used_by
 from kubectl_kres.reports.quota.usage_tree import UsageNode, above, counting_needs, owner_needs, with_shares
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class PoolUse(Record, frozen=True):
@@ -125,33 +125,33 @@ class PoolReport(Record, frozen=True):
         return any(use.wanted is not None for use in self.uses)
 
 
-def pool_tree(scene: PoolIndex, pool: ResourcePool, ask: Ask) -> tuple[UsageNode, ...]:
+def pool_tree(context: PoolIndex, pool: ResourcePool, ask: EvaluationOptions) -> tuple[UsageNode, ...]:
     """A node for each namespace whose quota of the pool was read, with shares of what all of them use.
 
     Raises UsageError where an object holds what is no quantity.
     """
-    return with_shares(tuple(_namespaces(scene, pool, ask)))
+    return with_shares(tuple(_namespaces(context, pool, ask)))
 
 
-def _namespaces(scene: PoolIndex, pool: ResourcePool, ask: Ask) -> Iterator[UsageNode]:
-    for space, quota in _quotas(scene, pool).items():
+def _namespaces(context: PoolIndex, pool: ResourcePool, ask: EvaluationOptions) -> Iterator[UsageNode]:
+    for space, quota in _quotas(context, pool).items():
         name = quota.metadata.name
         hard = quota.status.hard or quota.spec.hard or {}
         inside = above(
-            used_by(scene.store, quota, ask), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
+            used_by(context.store, quota, ask), f"ResourceQuota/{name}", ObjectRef("ResourceQuota", name, space)
         )
         claims = tuple(sorted(pool_claim.name for pool_claim in (pool.status.claims or {}).get(space, ())))
         kept = structs.replace(inside, hard={key: str(hard[key]) for key in sorted(hard)}, claims=claims)
         yield above([kept], f"Namespace/{space}", ObjectRef("Namespace", space))
 
 
-def _quotas(scene: PoolIndex, pool: ResourcePool) -> Mapping[str, ResourceQuota]:
+def _quotas(context: PoolIndex, pool: ResourcePool) -> Mapping[str, ResourceQuota]:
     """By namespace the quota that the pool keeps there."""
-    resource_quotas = {space: scene.quota(pool.metadata.name, space) for space in sorted(scene.spaces(pool))}
+    resource_quotas = {space: context.quota(pool.metadata.name, space) for space in sorted(context.spaces(pool))}
     return {space: quota for space, quota in resource_quotas.items() if quota is not None}
 
 
-def tree_needs(store: Store, name: str, server: Server) -> Iterator[Need]:
+def tree_needs(store: Store, name: str, server: Server) -> Iterator[ReadRequest]:
     """What counts in the namespaces of a pool, as far as these are known by now."""
     yield from pool_needs(store, name)
     pool: ResourcePool | None = store.get("ResourcePool", name)
@@ -159,38 +159,38 @@ def tree_needs(store: Store, name: str, server: Server) -> Iterator[Need]:
         return
     for space, quota in _quotas(PoolIndex(store), pool).items():
         yield from counting_needs([quota], server, space)
-        yield Need("LimitRange", space)
+        yield ReadRequest("LimitRange", space)
         yield from owner_needs(store, space)
 
 
-def glimpsed(scene: PoolIndex) -> tuple[str, ...]:
+def glimpsed(context: PoolIndex) -> tuple[str, ...]:
     """Pools that are not read, and that show in quotas or claims that are, by name."""
-    quotas: Iterator[ResourceQuota] = scene.store.all("ResourceQuota")
+    quotas: Iterator[ResourceQuota] = context.store.all("ResourceQuota")
     texts = {pool for quota in quotas if (pool := pool_of(quota))}
-    for claim in scene.claims:
+    for claim in context.claims:
         status = claim.claim.status.pool
         if status is not None and status.name:
             texts.add(status.name)
-    return tuple(sorted(texts - scene.pools.keys()))
+    return tuple(sorted(texts - context.pools.keys()))
 
 
-def pool_glimpse(scene: PoolIndex, name: str) -> PoolReport:
+def pool_glimpse(context: PoolIndex, name: str) -> PoolReport:
     """Nothing of the pool's own amounts; places in its queue are those among the claims that were read, and so 0."""
-    claims = scene.of_pool(name)
+    claims = context.of_pool(name)
     pairs = [claim for claim in claims if claim.standing.state in HELD]
     queue = sorted(
         (claim for claim in claims if claim.standing.state in WAITING), key=lambda standings: place(standings.claim)
     )
     quotas = {
         resource_quota.metadata.namespace: resource_quota
-        for resource_quota in scene.store.all("ResourceQuota")
+        for resource_quota in context.store.all("ResourceQuota")
         if pool_of(resource_quota) == name
     }
     shown_in = sorted({*quotas, *(claim.claim.metadata.namespace for claim in claims)})
-    coverage = scene.store.covered(Need("ResourcePool", name=name))
+    coverage = context.store.covered(ReadRequest("ResourcePool", name=name))
     return PoolReport(
         ObjectRef("ResourcePool", name),
-        namespaces=tuple(_namespace(scene, name, space, pairs, quotas.get(space)) for space in shown_in),
+        namespaces=tuple(_namespace(context, name, space, pairs, quotas.get(space)) for space in shown_in),
         claims=len(pairs),
         holders=tuple(
             Holder(_ref(standings), texts(standings.claim.spec.claim), standings.standing.state) for standings in pairs
@@ -207,14 +207,16 @@ def _ref(standings: Standings) -> ObjectRef:
 
 
 def _namespace(
-    scene: PoolIndex, pool: str, space: str, pairs: Sequence[Standings], quota: ResourceQuota | None
+    context: PoolIndex, pool: str, space: str, pairs: Sequence[Standings], quota: ResourceQuota | None
 ) -> PoolNamespace:
     mine = [standings for standings in pairs if standings.claim.metadata.namespace == space]
-    gone = "there is no quota of the pool there" if scene.quotas_known(pool, space) else "its quota there is not known"
+    gone = (
+        "there is no quota of the pool there" if context.quotas_known(pool, space) else "its quota there is not known"
+    )
     return PoolNamespace(
         space,
         claims=len(mine),
-        claimed=shown(added(parsed(standings.claim.spec.claim) for standings in mine)),
+        claimed=shown(add_amounts(parsed(standings.claim.spec.claim) for standings in mine)),
         used=shown(parsed(quota.status.used)) if quota is not None else None,
         note="" if quota is not None else gone,
         quota=shown(parsed(quota.spec.hard)) if quota is not None else None,

@@ -17,7 +17,7 @@ from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system import MoreRoom
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, overrun
 from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
@@ -28,8 +28,8 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
         name = finding.source.name if finding.source is not None else ""
         if finding.rule == "quota/exceeded" and name in managed and (result := overrun(finding)) is not None:
             lacks.setdefault(name, {})[finding.resource] = str(result.lack)
-    scene = PoolIndex(store)
-    return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
+    context = PoolIndex(store)
+    return tuple(_trail(context, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
 
 
 def _managed(store: Store, namespace: str) -> dict[str, str]:
@@ -40,8 +40,8 @@ def _managed(store: Store, namespace: str) -> dict[str, str]:
 
 def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
     """Claims for more of each pool, instead of a higher hard. ``ref``: the object whose pods need it."""
-    scene, space = PoolIndex(store), ref.namespace
-    pools = [_trail(scene, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
+    context, space = PoolIndex(store), ref.namespace
+    pools = [_trail(context, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
     return MoreRoom(
         tuple(edit for trail in pools for edit in _claim_edits(trail, ref)),
         tuple(trail.grow.command for trail in pools if trail.grow is not None),
@@ -68,16 +68,16 @@ def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
     yield CreateObject(ObjectRef("ResourcePoolClaim", name, ref.namespace), manifest)
 
 
-def _trail(scene: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
-    read = scene.store.covered(Need("ResourcePoolClaim", space)).state == "read"
-    claims = tuple(_claims(scene.store, space, name)) if read else None
-    pool, more = scene.pools.get(name), parsed(lacks)
+def _trail(context: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
+    read = context.store.covered(ReadRequest("ResourcePoolClaim", space)).state == "read"
+    claims = tuple(_claims(context.store, space, name)) if read else None
+    pool, more = context.pools.get(name), parsed(lacks)
     if pool is None:
         return PoolTrail(quota, name, lacks, claims)
-    met, result = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+    met, result = prospect(context, pool, space, more), growth(context, pool, space, more)
     grow = None
     if result is not None:
-        grow = asking(scene.store.origin, (result.claim.namespace, result.claim.name), shown(result.amounts), {})
+        grow = asking(context.store.origin, (result.claim.namespace, result.claim.name), shown(result.amounts), {})
     return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
 
 
@@ -86,7 +86,7 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     managed = _managed(store, namespace)
     if not managed:
         return {}
-    scene = PoolIndex(store)
+    context = PoolIndex(store)
 
     def say(case: RemedyContext) -> Iterator[str]:
         finding = case.finding
@@ -96,7 +96,7 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
             yield from usual(case)
             return
         name, lack = finding.resource, str(result.lack)
-        trail = _trail(scene, namespace, "", pool, {name: lack})
+        trail = _trail(context, namespace, "", pool, {name: lack})
         freed = f", or free {lack} of it in the namespace" if result.used >= result.lack else ""
         yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, result)} ({_because(trail)})"
 

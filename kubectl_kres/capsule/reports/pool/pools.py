@@ -10,10 +10,17 @@ from collections.abc import Iterator, Mapping
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.reports.claim.claims import unwritable
 from kubectl_kres.capsule.reports.common.amount_lists import amount, faults, parsed, plain, sentence, shown, texts
-from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, Standings, beyond_quota, held, short
+from kubectl_kres.capsule.reports.common.pool_index import (
+    STAYS,
+    PoolIndex,
+    Standings,
+    allocated_claims,
+    beyond_quota,
+    short,
+)
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
-from kubectl_kres.capsule.rules.allocation import Amounts, added
+from kubectl_kres.capsule.rules.allocation import Amounts, add_amounts
 from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable, is_writable, selected
 from kubectl_kres.capsule.rules.conditions import READY, find
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, Requirement
@@ -21,26 +28,26 @@ from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.resource_lists import listed, percent_of, scope_words
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 
 _FIT = "a pod must fit all that count it"
 
 
-def warnings_of(scene: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
+def warnings_of(context: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
     """A sentence each, the gravest first."""
     return (
         *_broken(pool),
         *_unnamable(pool),
-        *_dotted(scene, pool),
-        *_lowered(scene, pool),
-        *_cut_off(scene, pool),
-        *_stale(scene, pool),
-        *_overdrawn(scene, pool),
-        *_selectors(scene, pool),
-        *_overlaps(scene, pool),
-        *_unservable(scene, pool),
-        *_unlimited(scene, pool),
-        *version_remarks(scene.store, "pools"),
+        *_dotted(context, pool),
+        *_lowered(context, pool),
+        *_cut_off(context, pool),
+        *_stale(context, pool),
+        *_overdrawn(context, pool),
+        *_selectors(context, pool),
+        *_overlaps(context, pool),
+        *_unservable(context, pool),
+        *_unlimited(context, pool),
+        *version_remarks(context.store, "pools"),
     )
 
 
@@ -67,10 +74,10 @@ def _unnamable(pool: ResourcePool) -> Iterator[str]:
         )
 
 
-def _dotted(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _dotted(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     names = [
         f"{standings.claim.metadata.namespace}/{standings.claim.metadata.name}"
-        for standings in scene.of_pool(pool.metadata.name)
+        for standings in context.of_pool(pool.metadata.name)
         if unwritable(standings.claim.metadata.name)
     ]
     if names:
@@ -80,10 +87,10 @@ def _dotted(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         )
 
 
-def _lowered(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _lowered(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Recorded from Capsule 0.14.0: a pool of 1Pi with one claim of 1Ti ended at 98Ti, after 309 edits of its own."""
-    if names := scene.lowered(pool):
-        hard = {name: scene.hard(pool)[name] for name in sorted(names)}
+    if names := context.lowered(pool):
+        hard = {name: context.hard(pool)[name] for name in sorted(names)}
         yield (
             f"Capsule cannot count with amounts as large as its {sentence(shown(hard))}: with each look it takes what "
             "is claimed off spec.quota.hard itself, and gives out less than there is; written without a suffix "
@@ -91,25 +98,25 @@ def _lowered(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         )
 
 
-def _cut_off(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    if names := scene.cut_off(pool):
+def _cut_off(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+    if names := context.cut_off(pool):
         yield (
             f"its {listed(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server keeps "
             "(2^63-1): it cuts sums off there, so what they come to here is not certain"
         )
 
 
-def _stale(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _stale(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Where the status is not what the spec, or the rest of the status, says."""
     meta, status = pool.metadata, pool.status
     if not status.conditions:
         return
     if status.observed_generation and meta.generation > status.observed_generation:
         yield f"its status is of generation {status.observed_generation}, its spec of {meta.generation}"
-    hard, quantities = scene.hard(pool), parsed(status.allocation.hard)
+    hard, quantities = context.hard(pool), parsed(status.allocation.hard)
     if quantities != hard:
         yield f"its status still counts with hard {sentence(shown(quantities))}, its spec says {sentence(shown(hard))}"
-    used, taken = parsed(status.allocation.used), scene.taken(pool)
+    used, taken = parsed(status.allocation.used), context.taken(pool)
     odd = {name: used.get(name, ZERO) for name in taken if name in quantities and used.get(name, ZERO) != taken[name]}
     if odd:
         really = {name: taken[name] for name in odd}
@@ -117,18 +124,18 @@ def _stale(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             f"its status says that claims hold {sentence(shown(odd))}, but the claims that it lists hold "
             f"{sentence(shown(really))}; the figures here are theirs"
         )
-    if scene.claims_known(pool):
+    if context.claims_known(pool):
         gone = [
             f"{space}/{pool_claim.name}"
-            for space, pool_claim in held(pool)
-            if (space, pool_claim.name) not in scene.states()
+            for space, pool_claim in allocated_claims(pool)
+            if (space, pool_claim.name) not in context.states()
         ]
         if gone:
             yield f"its status lists claims that do not exist: {listed(gone)}"
     moved = [
         f"{space}/{pool_claim.name}"
-        for space, pool_claim in held(pool)
-        if scene.pool_named(space, pool_claim) not in {"", meta.name}
+        for space, pool_claim in allocated_claims(pool)
+        if context.pool_named(space, pool_claim) not in {"", meta.name}
     ]
     if moved:
         yield (
@@ -137,21 +144,21 @@ def _stale(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         )
 
 
-def _overdrawn(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    over = {name: -room for name, room in scene.room(pool).items() if room < ZERO}
+def _overdrawn(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+    over = {name: -room for name, room in context.room(pool).items() if room < ZERO}
     if over:
         yield f"claims hold {sentence(shown(over))} more than it has; nobody is put out, and nobody new gets in"
-    stray = added(parsed(pool_claim.claims) for _, pool_claim in held(pool))
-    stray = {name: value for name, value in stray.items() if name not in scene.hard(pool) and value}
+    stray = add_amounts(parsed(pool_claim.claims) for _, pool_claim in allocated_claims(pool))
+    stray = {name: value for name, value in stray.items() if name not in context.hard(pool) and value}
     if stray:
         yield f"claims hold {sentence(shown(stray))}, which it does not share out any more"
     name = pool.metadata.name
-    uses = [quota for space in sorted(scene.spaces(pool)) if (quota := scene.quota(name, space)) is not None]
-    used = added(parsed(quota.status.used) for quota in uses)
-    beyond = {name: used[name] for name, hard in scene.hard(pool).items() if name in used and used[name] > hard}
-    if beyond:
+    uses = [quota for space in sorted(context.spaces(pool)) if (quota := context.quota(name, space)) is not None]
+    used = add_amounts(parsed(quota.status.used) for quota in uses)
+    excess = {name: used[name] for name, hard in context.hard(pool).items() if name in used and used[name] > hard}
+    if excess:
         yield (
-            f"{sentence(shown(beyond))} in use is more than it has: claims were released, or defaults add to what they "
+            f"{sentence(shown(excess))} in use is more than it has: claims were released, or defaults add to what they "
             "hold"
         )
     for quota in uses:
@@ -163,12 +170,12 @@ def _overdrawn(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             )
 
 
-def _selectors(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _selectors(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     selectors = pool.spec.selectors or ()
     if not selectors:
         yield "it has no selectors, and so no namespaces: nothing selects nothing, not everything"
-    known = scene.store.covered(Need("Namespace")).known
-    spaces = [namespace for namespace in scene.store.all("Namespace") if is_active(namespace)] if known else []
+    known = context.store.covered(ReadRequest("Namespace")).known
+    spaces = [namespace for namespace in context.store.all("Namespace") if is_active(namespace)] if known else []
     for place, selector in enumerate(selectors):
         path = f"spec.selectors[{place}]"
         if is_empty(selector):
@@ -179,11 +186,11 @@ def _selectors(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             yield f"{path} matches no namespace"
 
 
-def _overlaps(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    mine = scene.spaces(pool)
-    for name, other in sorted(scene.pools.items()):
-        shared = mine & scene.spaces(other)
-        both = sorted(scene.hard(pool).keys() & scene.hard(other).keys())
+def _overlaps(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+    mine = context.spaces(pool)
+    for name, other in sorted(context.pools.items()):
+        shared = mine & context.spaces(other)
+        both = sorted(context.hard(pool).keys() & context.hard(other).keys())
         if name != pool.metadata.name and shared and both:
             scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
             what = f"what both count ({' and '.join(scopes)}) must fit both" if scopes else _FIT
@@ -191,21 +198,21 @@ def _overlaps(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             yield f"pool {name} also limits {listed(both)} in {where}: each has a quota there, and {what}"
 
 
-def _unservable(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    nothing = sorted(name for name, hard in scene.hard(pool).items() if hard <= ZERO)
+def _unservable(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+    nothing = sorted(name for name, hard in context.hard(pool).items() if hard <= ZERO)
     if nothing:
         yield f"nobody can ever claim {listed(nothing)}: hard is 0, and even a claim for 0 of it waits forever"
 
 
-def _unlimited(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+def _unlimited(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     """Namespaces whose quota does not name a resource of the pool at all."""
     defaults = parsed(pool.spec.defaults)
     claims = pool.status.claims or {}
     free: dict[tuple[str, ...], list[str]] = {}
-    for name in sorted(scene.hard(pool).keys() - defaults.keys()):
+    for name in sorted(context.hard(pool).keys() - defaults.keys()):
         spaces = (
             space
-            for space in sorted(scene.spaces(pool))
+            for space in sorted(context.spaces(pool))
             if not any(parsed(pool_claim.claims).get(name) for pool_claim in claims.get(space, ()))
         )
         free.setdefault(tuple(spaces), []).append(name)
@@ -218,31 +225,31 @@ def _unlimited(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             )
 
 
-def pool_report(scene: PoolIndex, pool: ResourcePool) -> PoolReport:
+def pool_report(context: PoolIndex, pool: ResourcePool) -> PoolReport:
     """What is not known (claims, quotas, namespaces that were not read) is left out; ``unseen`` is not filled here."""
     ready = find(pool.status.conditions, READY)
-    spaces = tuple(_namespaces(scene, pool))
-    known = scene.claims_known(pool)
+    spaces = tuple(_namespaces(context, pool))
+    known = context.claims_known(pool)
     return PoolReport(
         ObjectRef("ResourcePool", pool.metadata.name),
-        uses=tuple(_uses(scene, pool, spaces)),
+        uses=tuple(_uses(context, pool, spaces)),
         namespaces=spaces,
         selectors=tuple(map(_selector_words, pool.spec.selectors or ())),
-        claims=sum(1 for _ in held(pool)),
-        holders=tuple(_holders(scene, pool)),
-        queue=tuple(_queue(scene, pool)) if known else None,
+        claims=sum(1 for _ in allocated_claims(pool)),
+        holders=tuple(_holders(context, pool)),
+        queue=tuple(_queue(context, pool)) if known else None,
         ordered=pool.spec.config.ordered_queue,
         options=tuple(_options(pool)),
         scopes=scope_words(pool.spec.quota),
         ready=None if ready is None else ready.status == "True",
         message=ready.message if ready is not None else "",
-        warnings=warnings_of(scene, pool),
+        warnings=warnings_of(context, pool),
         edits=_edits(pool),
     )
 
 
-def _uses(scene: PoolIndex, pool: ResourcePool, spaces: tuple[PoolNamespace, ...]) -> Iterator[PoolUse]:
-    hard, taken, room = scene.hard(pool), scene.taken(pool), scene.room(pool)
+def _uses(context: PoolIndex, pool: ResourcePool, spaces: tuple[PoolNamespace, ...]) -> Iterator[PoolUse]:
+    hard, taken, room = context.hard(pool), context.taken(pool), context.room(pool)
     used = _used(spaces)
     defaults, waits = texts(pool.spec.defaults), pool.status.exhaustions or {}
     for name in sorted(hard):
@@ -270,19 +277,19 @@ def _used(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:
     """What pods use in all namespaces; None where a quota is not known."""
     if any(space.used is None for space in spaces):
         return None
-    return added(parsed(space.used) for space in spaces)
+    return add_amounts(parsed(space.used) for space in spaces)
 
 
-def _namespaces(scene: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
+def _namespaces(context: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]:
     """Those in the status, and those that its selectors choose now where namespaces could be read."""
-    name, hard = pool.metadata.name, scene.hard(pool)
-    known = scene.store.covered(Need("Namespace")).known
-    chosen = selected(pool, scene.store.all("Namespace")) if known else {}
+    name, hard = pool.metadata.name, context.hard(pool)
+    known = context.store.covered(ReadRequest("Namespace")).known
+    chosen = selected(pool, context.store.all("Namespace")) if known else {}
     words = tuple(map(_selector_words, pool.spec.selectors or ()))
-    for space in sorted({*scene.spaces(pool), *chosen}):
+    for space in sorted({*context.spaces(pool), *chosen}):
         listed = (pool.status.claims or {}).get(space, ())
         claimed = {
-            name: value for name, value in added(parsed(claim.claims) for claim in listed).items() if name in hard
+            name: value for name, value in add_amounts(parsed(claim.claims) for claim in listed).items() if name in hard
         }
         percents = {
             name: part for name, value in claimed.items() if (part := percent_of(value, hard[name])) is not None
@@ -293,25 +300,25 @@ def _namespaces(scene: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]
             len(listed),
             shown(claimed),
             dict(sorted(percents.items())),
-            _pods_use(scene, name, space, hard),
-            _note(scene, pool, space, chosen) if known else "",
+            _pods_use(context, name, space, hard),
+            _note(context, pool, space, chosen) if known else "",
         )
 
 
-def _pods_use(scene: PoolIndex, pool: str, space: str, hard: Amounts) -> Mapping[str, str] | None:
+def _pods_use(context: PoolIndex, pool: str, space: str, hard: Amounts) -> Mapping[str, str] | None:
     """What the managed quota counts, by the resources of the pool; None where the quota is not known."""
-    quota = scene.quota(pool, space)
+    quota = context.quota(pool, space)
     if quota is not None:
         used = parsed(quota.status.used)
         return {name: str(used[name]) for name in sorted(used) if name in hard}
-    return {} if scene.quotas_known(pool, space) else None
+    return {} if context.quotas_known(pool, space) else None
 
 
-def _note(scene: PoolIndex, pool: ResourcePool, space: str, chosen: Mapping[str, object]) -> str:
-    listed = space in scene.spaces(pool)
+def _note(context: PoolIndex, pool: ResourcePool, space: str, chosen: Mapping[str, object]) -> str:
+    listed = space in context.spaces(pool)
     if space in chosen:
         return "" if listed else "selected, but the status does not list it yet: claims in it are not taken"
-    namespace = scene.namespace(space)
+    namespace = context.namespace(space)
     if namespace is None:
         return "in the status, but there is no such namespace any more"
     if not is_active(namespace):
@@ -319,17 +326,17 @@ def _note(scene: PoolIndex, pool: ResourcePool, space: str, chosen: Mapping[str,
     return "in the status, but no selector matches it now"
 
 
-def _holders(scene: PoolIndex, pool: ResourcePool) -> Iterator[Holder]:
-    states = scene.states()
-    for space, pool_claim in held(pool):
+def _holders(context: PoolIndex, pool: ResourcePool) -> Iterator[Holder]:
+    states = context.states()
+    for space, pool_claim in allocated_claims(pool):
         standing = states.get((space, pool_claim.name))
         ref = ObjectRef("ResourcePoolClaim", pool_claim.name, space)
         yield Holder(ref, texts(pool_claim.claims), standing.state if standing is not None else None)
 
 
-def _queue(scene: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
-    room = scene.room(pool)
-    for place, standings in enumerate(scene.waiting(pool.metadata.name), 1):
+def _queue(context: PoolIndex, pool: ResourcePool) -> Iterator[Queued]:
+    room = context.room(pool)
+    for place, standings in enumerate(context.waiting(pool.metadata.name), 1):
         yield _queued(place, standings, room)
 
 

@@ -13,12 +13,12 @@ from msgspec import structs
 from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.reports.common.amount_lists import parsed, plain, sentence, shown
-from kubectl_kres.capsule.reports.common.claim_state import WAITING, Standing
+from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
 from kubectl_kres.capsule.reports.common.pool_run import Trial, held_by, trial_of, waiting_in
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption, again, asking, leaving, moving, raising, ref_of
 from kubectl_kres.capsule.reports.unblock.victims import Giving, give_way
-from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, added, key_of
+from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, add_amounts, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.managed import hard_of
 from kubectl_kres.model.objects import ScopedRequirement
@@ -34,34 +34,34 @@ _ANEW = "change its spec, or delete it and create it again"
 _NONE = "none"
 
 
-def elsewhere(scene: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[UnblockOption]:
+def elsewhere(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[UnblockOption]:
     """Pools of the namespace that would take the claim as it is, except one; each is tried. The named one is first.
 
     Pods gain nothing from a pool that counts others than the one that is named does: such a pool is left out.
     """
     key, asks = key_of(claim), parsed(claim.spec.claim)
-    named = scene.pools.get(but or claim.spec.pool)
-    for name, pool in sorted(_serving(scene, claim), key=lambda texts: texts[0] != claim.spec.pool):
-        if name == but or not asks.keys() <= scene.hard(pool).keys():
+    named = context.pools.get(but or claim.spec.pool)
+    for name, pool in sorted(_serving(context, claim), key=lambda texts: texts[0] != claim.spec.pool):
+        if name == but or not asks.keys() <= context.hard(pool).keys():
             continue
         if named is not None and _scopes(pool) != _scopes(named):
             continue
-        after = trial_of(scene, pool).joined(ClaimCandidate(claim, asks))
+        after = trial_of(context, pool).joined(ClaimCandidate(claim, asks))
         if not after.holds(key):
             continue
-        also, behind = _left_behind(scene, claim, but)
+        also, behind = _left_behind(context, claim, but)
         left = (*behind, *waiting_in(after))
         waits = tuple(map(ref_of, left[:_POOLS_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room for it, but re-evaluates a claim only when its spec changes"
-            deeds = (again(scene.store.origin, key, name, no_pool(scene)),)
+            deeds = (again(context.store.origin, key, name, no_pool(context)),)
             yield UnblockOption("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
             continue
         scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
         yield UnblockOption(
             "pool",
             f"name pool {name}, which has room for it{scopes}",
-            (_moving(scene, claim, name),),
+            (_moving(context, claim, name),),
             pool=name,
             replayed=True,
             also=tuple(map(ref_of, also[:_POOLS_NAMED])),
@@ -71,43 +71,43 @@ def elsewhere(scene: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[
         )
 
 
-def once_more(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
+def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
     """For a claim that nobody looks at any more, where its pool has no room, or none that could be seen."""
-    name, pool = claim.spec.pool, scene.pools.get(claim.spec.pool)
-    if not name or (pool is None and scene.pools_known):
+    name, pool = claim.spec.pool, context.pools.get(claim.spec.pool)
+    if not name or (pool is None and context.pools_known):
         return
-    if pool is not None and claim.metadata.namespace not in scene.spaces(pool):
+    if pool is not None and claim.metadata.namespace not in context.spaces(pool):
         return
-    seen = pool is not None and scene.claims_known(pool)
+    seen = pool is not None and context.claims_known(pool)
     then = "it has no room for it now, so the claim waits" if seen else "whether it has room could not be seen"
     text = f"{_ANEW}: only then does pool {name} look at it; {then}"
     yield UnblockOption(
-        "again", text, (again(scene.store.origin, key_of(claim), name, no_pool(scene)),), pool=name, proven=False
+        "again", text, (again(context.store.origin, key_of(claim), name, no_pool(context)),), pool=name, proven=False
     )
 
 
-def no_pool(scene: PoolIndex) -> str:
+def no_pool(context: PoolIndex) -> str:
     """A name that no pool has, as far as pools were read."""
     name = _NONE
-    while name in scene.pools:
+    while name in context.pools:
         name += f"-{_NONE}"
     return name
 
 
-def _moving(scene: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
+def _moving(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> Deed:
     """The move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
     space, asks = claim.metadata.namespace, parsed(claim.spec.claim)
     still = []
-    for name, pool in _serving(scene, claim):
+    for name, pool in _serving(context, claim):
         claim_shares = [share for share in shares(pool) if (share.namespace, share.name) != key_of(claim)]
         limits: dict[str, Quantity] = hard_of(
             pool, [claim_share for claim_share in claim_shares if claim_share.namespace == space]
         )
         limited = {name: amount for name, amount in limits.items() if name in asks}
-        if name != to and limited and _scopes(pool) == _scopes(scene.pools[to]):
+        if name != to and limited and _scopes(pool) == _scopes(context.pools[to]):
             still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(shown(limited))}")
     follows = f"{listed(still)}: a pod must fit every quota that counts it" if still else ""
-    return structs.replace(moving(scene.store.origin, key_of(claim), to), follows=follows)
+    return structs.replace(moving(context.store.origin, key_of(claim), to), follows=follows)
 
 
 def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
@@ -116,36 +116,36 @@ def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
 
 
 def _left_behind(
-    scene: PoolIndex, claim: ResourcePoolClaim, name: str
+    context: PoolIndex, claim: ResourcePoolClaim, name: str
 ) -> tuple[tuple[ClaimKey, ...], tuple[ClaimKey, ...]]:
     """Who gets in, and who still waits, in the pool that a claim leaves; nobody where it was in none."""
-    pool = scene.pools.get(name)
-    if pool is None or not scene.claims_known(pool):
+    pool = context.pools.get(name)
+    if pool is None or not context.claims_known(pool):
         return (), ()
-    before = trial_of(scene, pool)
+    before = trial_of(context, pool)
     after, result = before.without((key_of(claim),)), held_by(before)
     return tuple(key for key in held_by(after) if key not in result), waiting_in(after)
 
 
-def without_foreign(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
+def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
     """For a claim that names what a pool does not have: ask for the rest only, or let the pool have it, too."""
     key, asks = key_of(claim), parsed(claim.spec.claim)
-    for name, pool in _serving(scene, claim):
-        missing = {name: asks[name] for name in asks if name not in scene.hard(pool)}
+    for name, pool in _serving(context, claim):
+        missing = {name: asks[name] for name in asks if name not in context.hard(pool)}
         if not missing or claim.spec.pool not in {"", name}:
             continue
         rest = {name: amount for name, amount in asks.items() if name not in missing}
-        trial = trial_of(scene, pool)
+        trial = trial_of(context, pool)
         after = trial.joined(ClaimCandidate(claim, rest))
         move = (
-            (again(scene.store.origin, key, name, no_pool(scene)),)
+            (again(context.store.origin, key, name, no_pool(context)),)
             if claim.spec.pool
-            else (moving(scene.store.origin, key, name),)
+            else (moving(context.store.origin, key, name),)
         )
         if rest and after.holds(key):
             waits = tuple(map(ref_of, waiting_in(after)[:_POOLS_NAMED]))
             text = f"do not ask for {listed(sorted(missing))}, which pool {name} does not have"
-            deeds = (asking(scene.store.origin, key, {}, shown(missing)), *(() if claim.spec.pool else move))
+            deeds = (asking(context.store.origin, key, {}, shown(missing)), *(() if claim.spec.pool else move))
             yield UnblockOption(
                 "less", text, deeds, shown(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
             )
@@ -156,20 +156,20 @@ def without_foreign(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Unbl
                 f"let pool {name} have {sentence(shown(missing))}, too; then {_ANEW}: that its pool changed does not "
                 "make it be looked at again"
             )
-            deeds = (raising(scene.store.origin, name, shown(missing)), *move)
+            deeds = (raising(context.store.origin, name, shown(missing)), *move)
             yield UnblockOption(
                 "raise", text, deeds, shown(missing), name, replayed=True, waits=waits, waiting=len(raised.queue)
             )
 
 
-def _serving(scene: PoolIndex, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
+def _serving(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
     """The pools whose status lists the claim's namespace and whose claims are known, by name; no claim gets into a pool
     that no status of a claim can name.
     """
     space = claim.metadata.namespace
-    for name, pool in sorted(scene.pools.items()):
+    for name, pool in sorted(context.pools.items()):
         open_ = is_writable(name) and not pool.metadata.deletion_timestamp
-        if open_ and space in scene.spaces(pool) and scene.claims_known(pool):
+        if open_ and space in context.spaces(pool) and context.claims_known(pool):
             yield name, pool
 
 
@@ -183,35 +183,35 @@ _STEPS = 8
 _EFFORT = 40_000
 
 
-def ways(scene: PoolIndex, claim: ResourcePoolClaim, standing: Standing) -> tuple[UnblockOption, ...]:
+def ways(context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding) -> tuple[UnblockOption, ...]:
     """What lets a waiting claim in, each tried by the controller's own steps; other pools also for one that failed.
 
     None where the pool or its other claims are not known, except to ask for less, and to be looked at again.
     """
-    pool = scene.pool_of(claim)
+    pool = context.pool_of(claim)
     if standing.state in WAITING:
-        if pool is None or not scene.claims_known(pool):
-            return tuple(_by_message(scene.store.origin, claim, standing))
-        if claim.metadata.namespace not in scene.spaces(pool):
-            return tuple(elsewhere(scene, claim, pool.metadata.name))
-        known = tuple(_written_plain(scene, claim, pool))
-        return known or tuple(_Ways(scene, claim, pool).all())
+        if pool is None or not context.claims_known(pool):
+            return tuple(_by_message(context.store.origin, claim, standing))
+        if claim.metadata.namespace not in context.spaces(pool):
+            return tuple(elsewhere(context, claim, pool.metadata.name))
+        known = tuple(_written_plain(context, claim, pool))
+        return known or tuple(_Ways(context, claim, pool).all())
     if standing.state in {"failed", "unassigned", "lost", "released"}:
-        known = (*elsewhere(scene, claim, ""), *without_foreign(scene, claim))
+        known = (*elsewhere(context, claim, ""), *without_foreign(context, claim))
         alone = standing.state in {"lost", "released"} and all(
             unblock_option.pool != claim.spec.pool for unblock_option in known
         )
-        return (*known, *once_more(scene, claim)) if alone else known
+        return (*known, *once_more(context, claim)) if alone else known
     return ()
 
 
 class _Ways:
     """The ways of one claim that stands in a queue."""
 
-    def __init__(self, scene: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
-        self.scene, self.claim, self.pool = scene, claim, pool
+    def __init__(self, context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
+        self.scene, self.claim, self.pool = context, claim, pool
         self.key, self.asks = key_of(claim), parsed(claim.spec.claim)
-        self.trial = trial_of(scene, pool)
+        self.trial = trial_of(context, pool)
         #: That claims could give way, where it is not known which.
         self.untold = ""
 
@@ -329,7 +329,7 @@ class _Ways:
     def _for_all_ahead(self) -> dict[str, Quantity]:
         """What is missing so that everyone up to the claim gets what it asks for."""
         keys = [key_of(claim_candidate.claim) for claim_candidate in self.trial.queue]
-        wanted = added(claim_candidate.asks for claim_candidate in self.trial.queue[: keys.index(self.key) + 1])
+        wanted = add_amounts(claim_candidate.asks for claim_candidate in self.trial.queue[: keys.index(self.key) + 1])
         room = self.scene.room(self.pool)
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
         return {name: amount for name, amount in missing.items() if amount.nano > 0}
@@ -368,16 +368,16 @@ def _missing(asked: Quantity, room: Quantity) -> Quantity:
     return asked - room if asked > room else _ONE
 
 
-def _written_plain(scene: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> Iterator[UnblockOption]:
+def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> Iterator[UnblockOption]:
     """Where Capsule cannot count with the pool's amounts, all else is of no use before they are written another way."""
-    names = scene.lowered(pool) & (claim.spec.claim or {}).keys()
+    names = context.lowered(pool) & (claim.spec.claim or {}).keys()
     if names:
-        hard = plain({name: scene.hard(pool)[name] for name in sorted(names)})
+        hard = plain({name: context.hard(pool)[name] for name in sorted(names)})
         text = (
             f"write hard of pool {pool.metadata.name} without a suffix ({sentence(hard)}), and look whether it is what "
             "was meant: Capsule cannot count with amounts as large otherwise, and takes hard down by itself"
         )
-        deed = raising(scene.store.origin, pool.metadata.name, hard)
+        deed = raising(context.store.origin, pool.metadata.name, hard)
         yield UnblockOption("raise", text, (deed,), hard, pool=pool.metadata.name, proven=False)
 
 
@@ -390,7 +390,7 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     return " ".join(parts)
 
 
-def _by_message(of: Origin, claim: ResourcePoolClaim, standing: Standing) -> Iterator[UnblockOption]:
+def _by_message(of: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[UnblockOption]:
     """From the claim alone: what its condition says is left."""
     asks = parsed(claim.spec.claim)
     left = {name: amount for name, amount in parsed(standing.available).items() if name in asks}

@@ -124,8 +124,8 @@ class Literals:
             self.report(place, fault.message)
             return
         if len(items) > used:
-            told = f"too many arguments supplied to string.format (expected {used}, got {len(items)})"
-            self.report(node, told)
+            texts = f"too many arguments supplied to string.format (expected {used}, got {len(items)})"
+            self.report(node, texts)
 
     def _unformattable(self, letter: str, node: SyntaxNode) -> SyntaxNode | None:
         """The part that the clause does not take; None: all fits, as far as is known."""
@@ -392,8 +392,8 @@ class _Checker:
         if entry.optional:
             kind = self._unwrapped(entry.value, kind)
         if not self.agrees(wanted, kind):
-            told = f"expected type of field '{entry.key}' is '{wanted}' but provided type is '{kind}'"
-            self.report(entry, told)
+            texts = f"expected type of field '{entry.key}' is '{wanted}' but provided type is '{kind}'"
+            self.report(entry, texts)
 
     def _loop(self, node: Loop) -> Type:
         over = substitute(self.bound, self.check(node.over))
@@ -414,8 +414,8 @@ class _Checker:
         if over.kind in ("dyn", "error", "param"):
             self.agrees(DYN, over)
             return DYN, DYN
-        told = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
-        self.report(node.over, told)
+        texts = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
+        self.report(node.over, texts)
         return ERROR, ERROR
 
     def _loop_result(self, node: Loop, over: Type, condition: Type | None, body: Type) -> Type:

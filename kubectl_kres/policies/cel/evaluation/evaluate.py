@@ -498,8 +498,8 @@ def _made(name: str, fields: dict[str, Any]) -> MessageLiteral:
         for key in ("op", "path", "from"):
             if key in fields and not isinstance(fields[key], str):
                 kind = {"int": "int64", "double": "float64", "null_type": "structpb.NullValue"}
-                told = kind.get(type_name(fields[key]), type_name(fields[key]))
-                raise EvalError(f"unexpected type {told} for JSONPatchType '{key}' field")
+                texts = kind.get(type_name(fields[key]), type_name(fields[key]))
+                raise EvalError(f"unexpected type {texts} for JSONPatchType '{key}' field")
         for key in fields:
             if key not in ("op", "path", "from", "value"):
                 raise EvalError(f"unexpected JSONPatchType field: {key}")

@@ -30,7 +30,7 @@ def parse_address(text: str) -> IPv4Address | IPv6Address:
         address, zone = _address(text)
     except _Fault as fault:
         where = f"IP Address {go_quoted(text)} parse error during conversion from string: "
-        raise BadAddress(where + _told(text, fault)) from None
+        raise BadAddress(where + _parse_error(text, fault)) from None
     if zone:
         raise BadAddress(f"IP address {go_quoted(text)} with zone value is not allowed")
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
@@ -47,7 +47,7 @@ def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
     try:
         address, zone = _address(head)
     except _Fault as fault:
-        raise BadAddress(words + _told(head, fault)) from None
+        raise BadAddress(words + _parse_error(head, fault)) from None
     if zone:
         raise BadAddress(words + "IPv6 zones cannot be present in a prefix")
     digits = tail[1:] if tail[:1] in ("+", "-") and len(tail) > 1 else tail
@@ -60,7 +60,7 @@ def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
     return address, int(tail)
 
 
-def _told(text: str, fault: _Fault) -> str:
+def _parse_error(text: str, fault: _Fault) -> str:
     at = f" (at {go_quoted(fault.at)})" if fault.at else ""
     return f"ParseAddr({go_quoted(text)}): {fault.message}{at}"
 

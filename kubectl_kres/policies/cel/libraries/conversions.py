@@ -60,14 +60,14 @@ def parse_timestamp(text: str) -> int | None:
         return None
     try:
         year, month, day, hour, minute, second = (int(match[index]) for index in range(1, 7))
-        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        time = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
     nano = int(match[7][:9].ljust(9, "0")) if match[7] else 0
     if match[8]:
         shift = timedelta(hours=int(match[9]), minutes=int(match[10]))
-        moment += -shift if match[8] == "+" else shift
-    return round((moment - _EPOCH) / timedelta(seconds=1)) * _SECOND + nano
+        time += -shift if match[8] == "+" else shift
+    return round((time - _EPOCH) / timedelta(seconds=1)) * _SECOND + nano
 
 
 def timestamp_text(value: Timestamp) -> str:
@@ -102,15 +102,15 @@ def _whole(number: int, unit: int) -> int:
 
 def _table() -> Iterator[Overload]:
     parts: tuple[tuple[str, Callable[[datetime, int], int]], ...] = (
-        ("getFullYear", lambda moment, _: moment.year),
-        ("getMonth", lambda moment, _: moment.month - 1),
-        ("getDayOfYear", lambda moment, _: moment.timetuple().tm_yday - 1),
-        ("getDayOfMonth", lambda moment, _: moment.day - 1),
-        ("getDate", lambda moment, _: moment.day),
-        ("getDayOfWeek", lambda moment, _: moment.isoweekday() % 7),
-        ("getHours", lambda moment, _: moment.hour),
-        ("getMinutes", lambda moment, _: moment.minute),
-        ("getSeconds", lambda moment, _: moment.second),
+        ("getFullYear", lambda time, _: time.year),
+        ("getMonth", lambda time, _: time.month - 1),
+        ("getDayOfYear", lambda time, _: time.timetuple().tm_yday - 1),
+        ("getDayOfMonth", lambda time, _: time.day - 1),
+        ("getDate", lambda time, _: time.day),
+        ("getDayOfWeek", lambda time, _: time.isoweekday() % 7),
+        ("getHours", lambda time, _: time.hour),
+        ("getMinutes", lambda time, _: time.minute),
+        ("getSeconds", lambda time, _: time.second),
         ("getMilliseconds", lambda _, nano: nano // 10**6),
     )
     for name, read in parts:

@@ -53,13 +53,13 @@ _UUID = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})")
 
 
-def _named(pattern: str, told: str, most: int, *, prefix: bool) -> Callable[[str], list[str]]:
+def _named(pattern: str, texts: str, most: int, *, prefix: bool) -> Callable[[str], list[str]]:
     compiled = re.compile(pattern, re.ASCII)
 
     def check(text: str) -> list[str]:
         looked = text[:-1] + "a" if prefix and len(text) > 1 and text.endswith("-") else text
         faults = [f"must be no more than {most} bytes"] if len(looked.encode()) > most else []
-        return faults if compiled.fullmatch(looked) else [*faults, told]
+        return faults if compiled.fullmatch(looked) else [*faults, texts]
 
     return check
 
@@ -73,13 +73,13 @@ def _qualified(text: str) -> list[str]:
     faults: list[str] = []
     parts = text.split("/")
     if len(parts) > 2:
-        told = (
+        texts = (
             "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
             "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
             "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. "
             "'example.com/MyName')"
         )
-        return [told]
+        return [texts]
     if len(parts) == 2:
         if not parts[0]:
             faults.append("prefix part must be non-empty")

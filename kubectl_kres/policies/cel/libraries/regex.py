@@ -33,7 +33,7 @@ class Pattern:
         best: tuple[int, int] | None = None
         for at in range(start, len(text) + 1):
             threads = self._spread([*threads, (0, at)], text, at) if best is None else self._spread(threads, text, at)
-            following: list[tuple[int, int]] = []
+            next_answer: list[tuple[int, int]] = []
             code = ord(text[at]) if at < len(text) else -1
             for place, begun in threads:
                 op = self.program[place]
@@ -41,8 +41,8 @@ class Pattern:
                     best = (begun, at)
                     break
                 if code >= 0 and any(low <= code <= high for low, high in op.ranges):
-                    following.append((place + 1, begun))
-            threads = following
+                    next_answer.append((place + 1, begun))
+            threads = next_answer
             if best is not None and not threads:
                 break
         return best

@@ -110,7 +110,7 @@ class PatternParser:
             return ("assert", ("m" if "m" in self.flags else "") + char)
         if char == "\\":
             return self._escaped()
-        return ("char", self._folded(((ord(char), ord(char)),)))
+        return ("char", self._fold_case(((ord(char), ord(char)),)))
 
     def _group(self) -> Any:
         start = self.at
@@ -174,7 +174,7 @@ class PatternParser:
             ranges = _CLASSES[char.lower()]
             return _inverted(ranges) if char.isupper() else ranges
         code = self._escape_code(char, start)
-        return self._folded(((code, code),))
+        return self._fold_case(((code, code),))
 
     def _escape_code(self, char: str, start: int) -> int:
         if char in _ESCAPES:
@@ -206,8 +206,8 @@ class PatternParser:
             first = False
             ranges.extend(self._class_item())
         self.at += 1
-        folded = self._folded(tuple(ranges))
-        return _inverted(folded) if negated else folded
+        wrapped = self._fold_case(tuple(ranges))
+        return _inverted(wrapped) if negated else wrapped
 
     def _class_item(self) -> Ranges:
         rest = self.pattern[self.at :]
@@ -242,7 +242,7 @@ class PatternParser:
         self.flags = kept
         return ranges
 
-    def _folded(self, ranges: Ranges) -> Ranges:
+    def _fold_case(self, ranges: Ranges) -> Ranges:
         if "i" not in self.flags:
             return ranges
         more = list(ranges)

@@ -205,12 +205,12 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
         while end < len(text) and text[end] in "0123456789":
             end += 1
         if end >= len(text):
-            told = "error while parsing precision: could not find end of precision specifier"
-            raise FormatFault(f"could not parse formatting clause: {told}")
+            texts = "error while parsing precision: could not find end of precision specifier"
+            raise FormatFault(f"could not parse formatting clause: {texts}")
         digits = text[at + 1 : end]
         if not digits:
-            told = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
-            raise FormatFault(f"could not parse formatting clause: error while parsing precision: {told}")
+            texts = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
+            raise FormatFault(f"could not parse formatting clause: error while parsing precision: {texts}")
         precision, at = int(digits), end
     letter = text[at]
     if letter not in "sdfebxXo":

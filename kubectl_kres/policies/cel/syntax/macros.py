@@ -55,8 +55,8 @@ def _one_variable(offset: int, name: str, target: SyntaxNode, args: list[SyntaxN
     kind = "exists_one" if name == "existsOne" else name
     message = "argument must be a simple name" if kind in _QUANTIFIERS else "argument is not an identifier"
     if kind == "sortBy" and not _sortable(target):
-        told = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
-        raise Misuse(target.offset, told)
+        texts = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+        raise Misuse(target.offset, texts)
     variable = _variable(args[0], message)
     if kind == "map" and len(args) == 3:
         return Loop(offset, kind, target, (variable,), args[2], args[1])

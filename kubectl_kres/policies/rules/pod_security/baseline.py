@@ -127,7 +127,7 @@ _DEFAULT_CAPABILITIES = frozenset(
 )  # fmt: skip
 
 
-def _added(container: Raw) -> list[str]:
+def _added_capabilities(container: Raw) -> list[str]:
     return list((context(container).get("capabilities") or {}).get("add") or ())
 
 
@@ -139,7 +139,7 @@ def capabilities(spec: Raw, allowed: frozenset[str], reason: str) -> Violation |
     values: set[str] = set()
 
     def bad(container: Raw) -> bool:
-        wrong = [name for name in _added(container) if name not in allowed]
+        wrong = [name for name in _added_capabilities(container) if name not in allowed]
         values.update(wrong)
         return bool(wrong)
 
@@ -357,9 +357,9 @@ def capabilities_restricted(_: Raw, spec: Raw) -> Violation | None:
         return "ALL" not in ((context(container).get("capabilities") or {}).get("drop") or ())
 
     names = named(spec, keeps)
-    added = capabilities(spec, frozenset(("NET_BIND_SERVICE",)), "")
+    additions = capabilities(spec, frozenset(("NET_BIND_SERVICE",)), "")
     details = [f'{containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
-    details += [added.detail] if added else []
+    details += [additions.detail] if additions else []
     if not details:
         return None
     path = "securityContext.capabilities.drop" if names else "securityContext.capabilities.add"

@@ -151,10 +151,10 @@ def _allowed(context: Raw, level: str) -> dict[str, Any]:
         del result["windowsOptions"]
     capabilities = result.get("capabilities") or {}
     allowed = {"NET_BIND_SERVICE"} if level == "restricted" else _ADDED
-    added = [name for name in capabilities.get("add") or () if name in allowed]
-    if len(added) < len(capabilities.get("add") or ()):
+    additions = [name for name in capabilities.get("add") or () if name in allowed]
+    if len(additions) < len(capabilities.get("add") or ()):
         rest = {key: value for key, value in capabilities.items() if key != "add"}
-        result["capabilities"] = {**rest, **({"add": added} if added else {})}
+        result["capabilities"] = {**rest, **({"add": additions} if additions else {})}
     return result
 
 

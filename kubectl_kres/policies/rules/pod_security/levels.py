@@ -40,7 +40,7 @@ __all__ = [
 #: The newest minor version that has checks of its own.
 NEWEST_CHECK = 37
 
-#: In the order in which they are told: baseline first, each by its name.
+#: In the order in which they are reported: baseline first, each by its name.
 CHECKS: tuple[StandardCheck, ...] = (
     StandardCheck("appArmorProfile", False, ((0, baseline.app_armor),)),
     StandardCheck("capabilities_baseline", False, ((0, baseline.capabilities_baseline),)),

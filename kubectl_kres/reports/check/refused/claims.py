@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.common.claim_state import STUCK, WAITING
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.scene import Rule, Scene, beyond
+from kubectl_kres.reports.check.context import CheckContext, Rule, exceeds_pool
+from kubectl_kres.reports.check.finding import Diagnostic
 
 #: States from which nothing but an edit leads.
 _ENDED = frozenset({"failed", "unassigned"})
 
 
-def find_claim_never(scene: Scene) -> Iterator[Broken]:
+def find_claim_never(context: CheckContext) -> Iterator[Diagnostic]:
     """The claims that ask for more than their pool has, and those that no pool takes."""
-    for claim, standing in scene.pools.claims:
+    for claim, standing in context.pools.claims:
         if standing.state not in STUCK:
             continue
         why = (
-            beyond(scene.pools, claim)
+            exceeds_pool(context.pools, claim)
             if standing.state in WAITING
             else standing.because
             if standing.state in _ENDED
@@ -31,7 +31,7 @@ def find_claim_never(scene: Scene) -> Iterator[Broken]:
         )
         if why:
             meta = claim.metadata
-            yield Broken(ObjectRef("ResourcePoolClaim", meta.name, meta.namespace), {"why": why}, "spec.claim")
+            yield Diagnostic(ObjectRef("ResourcePoolClaim", meta.name, meta.namespace), {"why": why}, "spec.claim")
 
 
 CLAIM_NEVER = Rule(
@@ -46,18 +46,18 @@ CLAIM_NEVER = Rule(
 )
 
 
-def find_claim_waits(scene: Scene) -> Iterator[Broken]:
+def find_claim_waits(context: CheckContext) -> Iterator[Diagnostic]:
     """The claims in a queue that the pool could serve if others gave way."""
-    reports = Claims(scene.pools)
-    for claim, standing in scene.pools.claims:
-        if standing.state not in WAITING or beyond(scene.pools, claim):
+    reports = Claims(context.pools)
+    for claim, standing in context.pools.claims:
+        if standing.state not in WAITING or exceeds_pool(context.pools, claim):
             continue
         report = reports.report(claim)
         behind = [amount.name for amount in report.amounts if amount.behind is not None]
         lacks = [f"{amount} of {name}" for name, amount in report.lacks.items()]
         why = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
         if lacks or behind:
-            yield Broken(report.subject, {"state": standing.state, "pool": report.pool, "why": why}, "spec.claim")
+            yield Diagnostic(report.subject, {"state": standing.state, "pool": report.pool, "why": why}, "spec.claim")
 
 
 CLAIM_WAITS = Rule(

@@ -30,9 +30,9 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.check.finding import Broken
+from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
+from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.refused.runs import never_fits
-from kubectl_kres.reports.check.scene import Judged, Rule, Scene
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Verdict, is_held_up
 from kubectl_kres.reports.common.parts import Remedy
@@ -41,23 +41,23 @@ from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.rollout.rolling_update import if_started
 from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, reach_of
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
 
 
-def find_pods_missing(scene: Scene) -> Iterator[Broken]:
+def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
     """The objects of files that would not come, and the workloads that lack pods."""
-    for judged in scene.judged:
-        if not _may_lack(scene, judged) or never_fits(judged):
+    for evaluated in context.evaluated:
+        if not _may_lack(context, evaluated) or never_fits(evaluated):
             continue
-        verdict = scene.verdict(judged)
+        verdict = context.verdict(evaluated)
         if verdict.missing and is_negative(verdict):
-            part = judged.analysis.tekton
+            part = evaluated.analysis.tekton
             beside = _beside(part.version if part is not None else "")
-            yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged), beside)
-    # A run of the cluster makes TaskRuns, which are judged themselves, unless it lacks what comes before them.
-    for run in scene.pipelines:
-        if is_negative(run.verdict) and (scene.of_files or run.lacks_objects):
+            yield _broken(evaluated.ref, verdict, verdict.missing, context.remedy(evaluated), beside)
+    # A run of the cluster makes TaskRuns, which are evaluated themselves, unless it lacks what comes before them.
+    for run in context.pipelines:
+        if is_negative(run.verdict) and (context.of_files or run.lacks_objects):
             first = next(iter(run.remedies), None)
             yield _broken(run.subject, run.verdict, run.verdict.missing or 1, first, _beside(run.version))
 
@@ -67,20 +67,20 @@ def _beside(version: str) -> str:
     return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
 
 
-def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Broken:
+def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Diagnostic:
     values = {"outcome": verdict.outcome, "missing": str(missing), "why": f"{cause(verdict)}{beside}"}
     text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
-    return Broken(ref, values, remedy=text, commands=commands)
+    return Diagnostic(ref, values, remedy=text, commands=commands)
 
 
-def _may_lack(scene: Scene, judged: Judged) -> bool:
-    replicas = judged.replicas
+def _may_lack(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
+    replicas = evaluated.replicas
     if replicas is None:
-        return not judged.admitted or judged.ref.kind == "CronJob"
-    if not scene.of_files:
+        return not evaluated.admitted or evaluated.ref.kind == "CronJob"
+    if not context.of_files:
         return bool(replicas.missing or replicas.failing)
-    # Where all pods run, a file is a rollout of them: what has no room then is told by KRES104.
-    return not (replicas.existing and not replicas.missing and judged.lacks_room_alone)
+    # Where all pods run, a file is a rollout of them: what has no room then is reported by KRES104.
+    return not (replicas.existing and not replicas.missing and evaluated.lacks_room_alone)
 
 
 def cause(verdict: Verdict) -> str:
@@ -103,26 +103,26 @@ PODS_MISSING = Rule(
 )
 
 
-def find_next_pod(scene: Scene) -> Iterator[Broken]:
+def find_next_pod(context: CheckContext) -> Iterator[Diagnostic]:
     """The workloads whose pods exist and could not be replaced, whatever room the old ones leave."""
-    for judged in scene.judged:
-        refusals = [outcome.refusal for outcome in judged.analysis.outcomes]
-        # Of a file that is told as KRES101: the next pod is what it asks for.
-        if scene.of_files or not _runs(judged) or any(refusal is None for refusal in refusals):
+    for evaluated in context.evaluated:
+        refusals = [outcome.refusal for outcome in evaluated.analysis.outcomes]
+        # Of a file that is reported as KRES101: the next pod is what it asks for.
+        if context.of_files or not _runs(evaluated) or any(refusal is None for refusal in refusals):
             continue
         first = refusals[0]
         lasting = [finding for finding in first.findings if _lasts(finding)] if first is not None else []
         if lasting:
-            yield Broken(
-                judged.ref, {"why": next((finding.text for finding in lasting if finding.text), lasting[0].rule)}
+            yield Diagnostic(
+                evaluated.ref, {"why": next((finding.text for finding in lasting if finding.text), lasting[0].rule)}
             )
 
 
-def _runs(judged: Judged) -> bool:
+def _runs(evaluated: EvaluatedWorkload) -> bool:
     """Whether it has all of its pods."""
-    if judged.replicas is not None:
-        return judged.replicas.existing > 0 and not judged.replicas.missing
-    return judged.analysis.start.live is not None and judged.analysis.tekton is None
+    if evaluated.replicas is not None:
+        return evaluated.replicas.existing > 0 and not evaluated.replicas.missing
+    return evaluated.analysis.start.live is not None and evaluated.analysis.tekton is None
 
 
 def _lasts(finding: Finding) -> bool:
@@ -141,15 +141,15 @@ NEXT_POD = Rule(
 )
 
 
-def find_order(scene: Scene) -> Iterator[Broken]:
+def find_order(context: CheckContext) -> Iterator[Diagnostic]:
     """The workloads that some orders admit, and others do not."""
-    for judged in scene.judged:
-        answers = {outcome.allowed for outcome in judged.analysis.outcomes}
-        if answers != {True, False} or (judged.replicas is not None and judged.replicas.missing):
+    for evaluated in context.evaluated:
+        answers = {outcome.allowed for outcome in evaluated.analysis.outcomes}
+        if answers != {True, False} or (evaluated.replicas is not None and evaluated.replicas.missing):
             continue
-        verdict = scene.verdict(judged)
-        if not judged.ended and not verdict.missing:
-            yield Broken(judged.ref, {"why": cause(verdict)})
+        verdict = context.verdict(evaluated)
+        if not evaluated.ended and not verdict.missing:
+            yield Diagnostic(evaluated.ref, {"why": cause(verdict)})
 
 
 ORDER = Rule(
@@ -168,25 +168,25 @@ ORDER = Rule(
 ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
-def find_rollout(scene: Scene) -> Iterator[Broken]:
+def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
     """The workloads with all of their pods, whose quotas have no room for a change of the template.
 
     Those of files that the cluster does not have are looked at as if all of their pods were there.
     """
-    for judged in scene.judged if scene.quotas else ():
-        replicas, analysis = judged.replicas, judged.analysis
-        if judged.ref.kind not in ROLLED or replicas is None or _refused_otherwise(judged):
+    for evaluated in context.evaluated if context.quotas else ():
+        replicas, analysis = evaluated.replicas, evaluated.analysis
+        if evaluated.ref.kind not in ROLLED or replicas is None or _refused_otherwise(evaluated):
             continue
-        if scene.of_files and not replicas.existing:
+        if context.of_files and not replicas.existing:
             replicas, analysis = _once_there(replicas, analysis)
         if replicas.missing or _has_room(replicas, analysis):
             continue
-        end = if_started(scene.store, judged.subject, analysis, replicas)
+        end = if_started(context.store, evaluated.subject, analysis, replicas)
         if end is not None and not end.complete:
             values = {"updated": str(end.updated), "of": str(end.of), "surge": str(replicas.surge)}
-            ref = judged.ref
+            ref = evaluated.ref
             fit = f"kubectl kres quota --fit {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
-            yield Broken(ref, values, commands=(fit,))
+            yield Diagnostic(ref, values, commands=(fit,))
 
 
 def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
@@ -219,8 +219,8 @@ def _has_room(replicas: Replicas, analysis: Analysis) -> bool:
     return replicas.surge > 0 and all(room is None or room >= replicas.surge for room in rooms)
 
 
-def _refused_otherwise(judged: Judged) -> bool:
-    return not judged.admitted and not judged.lacks_room_alone
+def _refused_otherwise(evaluated: EvaluatedWorkload) -> bool:
+    return not evaluated.admitted and not evaluated.lacks_room_alone
 
 
 ROLLOUT = Rule(
@@ -236,23 +236,23 @@ ROLLOUT = Rule(
 )
 
 
-def find_side_by_side(scene: Scene) -> Iterator[Broken]:
+def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
     """The workloads that lack pods once all files are applied; those that lack them alone have a finding already."""
-    together = scene.together
+    together = context.together
     if together is None:
         return
-    alone = {judged.ref for judged in scene.judged if is_negative(scene.verdict(judged))}
+    alone = {evaluated.ref for evaluated in context.evaluated if is_negative(context.verdict(evaluated))}
     lacks = [
         f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
         for lack in together.lacks
-        if lack.quota.namespace == scene.namespace
+        if lack.quota.namespace == context.namespace
     ]
     for reach in together.workloads:
-        if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == scene.namespace:
+        if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == context.namespace:
             words = next(iter(reach.messages), "the others take the room")
             # An object that the server does not take lacks no room for pods.
             why = words if f"{reach.subject}: {words}" in together.refused else " and ".join(lacks) or words
-            yield Broken(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
+            yield Diagnostic(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
 
 
 SIDE_BY_SIDE = Rule(
@@ -267,23 +267,23 @@ SIDE_BY_SIDE = Rule(
 )
 
 
-def find_autoscaler(scene: Scene) -> Iterator[Broken]:
+def find_autoscaler(context: CheckContext) -> Iterator[Diagnostic]:
     """The autoscalers whose maximum a quota does not admit; of a file's workload without one in the files, itself."""
-    scalers = _by_target(scene)
-    for judged in scene.judged if scalers and scene.quotas else ():
-        scaler = scalers.get((judged.ref.kind, judged.ref.name))
-        # What the workload asks for already is told of the workload.
-        if scaler is None or judged.replicas is None or scaler.spec.max_replicas <= judged.replicas.wanted:
+    scalers = _by_target(context)
+    for evaluated in context.evaluated if scalers and context.quotas else ():
+        scaler = scalers.get((evaluated.ref.kind, evaluated.ref.name))
+        # What the workload asks for already is reported of the workload.
+        if scaler is None or evaluated.replicas is None or scaler.spec.max_replicas <= evaluated.replicas.wanted:
             continue
-        reach = reach_of(scaler, scene.store, judged.subject, judged.analysis, judged.replicas)
+        reach = reach_of(scaler, context.store, evaluated.subject, evaluated.analysis, evaluated.replicas)
         if reach.lacks:
-            yield _autoscaler_broken(scene, judged, scaler, reach)
+            yield _autoscaler_broken(context, evaluated, scaler, reach)
 
 
-def _by_target(scene: Scene) -> Mapping[tuple[str, str], HorizontalPodAutoscaler]:
+def _by_target(context: CheckContext) -> Mapping[tuple[str, str], HorizontalPodAutoscaler]:
     """Of several autoscalers of one workload the one that asks for most, by kind and name of the workload."""
     horizontal_pod_autoscalers: dict[tuple[str, str], HorizontalPodAutoscaler] = {}
-    for horizontal_pod_autoscaler in scene.store.all("HorizontalPodAutoscaler", scene.namespace):
+    for horizontal_pod_autoscaler in context.store.all("HorizontalPodAutoscaler", context.namespace):
         key = (
             horizontal_pod_autoscaler.spec.scale_target_ref.kind,
             horizontal_pod_autoscaler.spec.scale_target_ref.name,
@@ -296,30 +296,32 @@ def _by_target(scene: Scene) -> Mapping[tuple[str, str], HorizontalPodAutoscaler
     return horizontal_pod_autoscalers
 
 
-def _autoscaler_broken(scene: Scene, judged: Judged, scaler: HorizontalPodAutoscaler, reach: Autoscaled) -> Broken:
-    ref = ObjectRef(scaler.kind, scaler.metadata.name, scene.namespace)
-    hard = {(quota.name, name): quantity for quota in scene.quotas for name, quantity in quota.hard.items()}
+def _autoscaler_broken(
+    context: CheckContext, evaluated: EvaluatedWorkload, scaler: HorizontalPodAutoscaler, reach: Autoscaled
+) -> Diagnostic:
+    ref = ObjectRef(scaler.kind, scaler.metadata.name, context.namespace)
+    hard = {(quota.name, name): quantity for quota in context.quotas for name, quantity in quota.hard.items()}
     raised = [
         f"{lack.resource} of quota {lack.quota} to {hard[lack.quota, lack.resource] + parse(lack.short)}"
         for lack in reach.lacks
     ]
     lowered = f", or lower maxReplicas to {reach.fits}" if reach.fits >= max(1, scaler.spec.min_replicas or 1) else ""
-    name, space = judged.ref.name, judged.ref.namespace
+    name, space = evaluated.ref.name, evaluated.ref.namespace
     values = {
         "autoscaler": reach.autoscaler,
-        "workload": f"{judged.ref.kind}/{name}",
+        "workload": f"{evaluated.ref.kind}/{name}",
         "most": str(reach.most),
         "fits": str(reach.fits),
         "why": ", ".join(
             f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
         ),
     }
-    return Broken(
-        ref if scene.asks(ref) else judged.ref,
+    return Diagnostic(
+        ref if context.asks(ref) else evaluated.ref,
         values,
-        "spec.maxReplicas" if scene.asks(ref) else "",
+        "spec.maxReplicas" if context.asks(ref) else "",
         f"raise {' and '.join(raised)}{lowered}",
-        (f"kubectl kres quota --fit {judged.ref.kind.lower()}/{quote(name)} -n {quote(space)}",),
+        (f"kubectl kres quota --fit {evaluated.ref.kind.lower()}/{quote(name)} -n {quote(space)}",),
     )
 
 
@@ -339,24 +341,26 @@ AUTOSCALER = Rule(
 _NAMED = 10
 
 
-def find_held_up(scene: Scene) -> Iterator[Broken]:
+def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
     """What is held up by something else than a refusal: one finding for each reason, with all that it holds up."""
-    if scene.of_files:
+    if context.of_files:
         return
-    pods = states_in_store(scene.store, scene.namespace, scene.ask.now)
-    judged = {judged.ref: judged for judged in scene.judged}
+    pods = states_in_store(context.store, context.namespace, context.ask.now)
+    evaluated = {evaluated.ref: evaluated for evaluated in context.evaluated}
     reasons: dict[tuple[str, str], list[tuple[ObjectRef, RunState]]] = {}
-    for ref, state in all_states(scene.store, scene.namespace, pods):
+    for ref, state in all_states(context.store, context.namespace, pods):
         if not is_held_up(state) or state.reason == "Quota":
             continue
-        if ref in judged and is_negative(scene.verdict(judged[ref])):
+        if ref in evaluated and is_negative(context.verdict(evaluated[ref])):
             continue
         reasons.setdefault((state.word, state.reason), []).append((ref, state))
     for (word, reason), members in reasons.items():
-        yield _held_up_broken(scene, word, reason, members)
+        yield _held_up_broken(context, word, reason, members)
 
 
-def _held_up_broken(scene: Scene, word: str, reason: str, members: list[tuple[ObjectRef, RunState]]) -> Broken:
+def _held_up_broken(
+    context: CheckContext, word: str, reason: str, members: list[tuple[ObjectRef, RunState]]
+) -> Diagnostic:
     (first, state), *_ = members
     names = ", ".join(str(ref) for ref, _ in members[:_NAMED])
     more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
@@ -365,22 +369,22 @@ def _held_up_broken(scene: Scene, word: str, reason: str, members: list[tuple[Ob
         "reason": reason,
         "count": str(len(members)),
         "workloads": f"{names}{more}",
-        "why": f"{state.message or state.detail or reason}{_nearest(scene, first, state)}",
+        "why": f"{state.message or state.detail or reason}{_nearest(context, first, state)}",
     }
-    return Broken(first, values, remedy=state.next)
+    return Diagnostic(first, values, remedy=state.next)
 
 
-def _nearest(scene: Scene, ref: ObjectRef, state: RunState) -> str:
+def _nearest(context: CheckContext, ref: ObjectRef, state: RunState) -> str:
     """What the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no list."""
-    store = scene.store
-    if state.reason != "NoNode" or not store.covered(Need("Node.of/scheduler")).known:
+    store = context.store
+    if state.reason != "NoNode" or not store.covered(ReadRequest("Node.of/scheduler")).known:
         return ""
     pod = store.get("Pod", state.pod or ref.name, ref.namespace)
     if not isinstance(pod, Pod):
         return ""
     from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
 
-    reported = report_nodes(store, pod, scene.ask.server.version[1])
+    reported = report_nodes(store, pod, context.ask.server.version[1])
     near = reported[0].nearest if reported is not None else None
     if near is None:
         return ""
@@ -400,24 +404,24 @@ HELD_UP = Rule(
 )
 
 
-def find_object_refused(scene: Scene) -> Iterator[Broken]:
+def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
     """The objects of files that the server would refuse, as their explanations say; what exists was admitted."""
-    if not scene.counted:
+    if not context.counted:
         return
     from kubectl_kres.reports.namespace.explain_policy import explain_policy  # noqa: PLC0415 - files alone need it
 
-    for subject in scene.counted:
+    for subject in context.counted:
         try:
-            answer = explain_policy(scene.store, subject, scene.ask)
+            answer = explain_policy(context.store, subject, context.ask)
         except KresError as error:
-            scene.unanswered.append((subject, error))
+            context.unanswered.append((subject, error))
             continue
         verdict = answer.verdict
         if verdict is not None and is_negative(verdict):
             why = next((finding.text for finding in verdict.findings if finding.text), verdict.message)
             first = next(iter(answer.remedies), None)
             text, commands = (first.text, first.commands) if first is not None else ("", ())
-            yield Broken(subject.ref, {"outcome": verdict.outcome, "why": why}, remedy=text, commands=commands)
+            yield Diagnostic(subject.ref, {"outcome": verdict.outcome, "why": why}, remedy=text, commands=commands)
 
 
 OBJECT_REFUSED = Rule(

@@ -14,26 +14,26 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import TooMuch
-from kubectl_kres.reports.check.finding import Broken
-from kubectl_kres.reports.check.scene import Judged, Rule, Scene
+from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
+from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.tekton.reports.run_containers import was_killed
 
 
-def find_run_never(scene: Scene) -> Iterator[Broken]:
+def find_run_never(context: CheckContext) -> Iterator[Diagnostic]:
     """The runs whose pod alone is more than the hard of a quota."""
-    for judged in scene.judged:
-        beyond = never_fits(judged)
-        if beyond and not judged.ended:
-            first = beyond[0]
+    for evaluated in context.evaluated:
+        excess = never_fits(evaluated)
+        if excess and not evaluated.ended:
+            first = excess[0]
             values = {"asked": first.requested, "resource": first.resource, "quota": first.quota, "hard": first.hard}
-            yield Broken(judged.ref, values)
+            yield Diagnostic(evaluated.ref, values)
 
 
-def never_fits(judged: Judged) -> tuple[TooMuch, ...]:
+def never_fits(evaluated: EvaluatedWorkload) -> tuple[TooMuch, ...]:
     """What the pod of a run asks for beyond the whole of a quota; empty for one that may come, and for no run."""
-    part = judged.analysis.tekton
+    part = evaluated.analysis.tekton
     return part.never if part is not None else ()
 
 
@@ -48,9 +48,9 @@ RUN_NEVER = Rule(
 )
 
 
-def find_pipeline_width(scene: Scene) -> Iterator[Broken]:
+def find_pipeline_width(context: CheckContext) -> Iterator[Diagnostic]:
     """The runs that have not ended, with each quota that their tasks exceed together although each fits alone."""
-    for pipeline in scene.pipelines if scene.quotas else ():
+    for pipeline in context.pipelines if context.quotas else ():
         if pipeline.verdict.allowed is False:
             continue
         for at_once in pipeline.at_once:
@@ -63,7 +63,7 @@ def find_pipeline_width(scene: Scene) -> Iterator[Broken]:
                     "used": at_once.used,
                     "hard": at_once.hard,
                 }
-                yield Broken(pipeline.subject, values, f"quota[{at_once.quota}].{at_once.resource}")
+                yield Diagnostic(pipeline.subject, values, f"quota[{at_once.quota}].{at_once.resource}")
 
 
 PIPELINE_WIDTH = Rule(
@@ -78,32 +78,32 @@ PIPELINE_WIDTH = Rule(
 )
 
 
-def find_run_killed(scene: Scene) -> Iterator[Broken]:
+def find_run_killed(context: CheckContext) -> Iterator[Diagnostic]:
     """The newest run for each container that would be killed again, with its limit."""
-    told: set[str] = set()
-    for subject in _runs(scene):
+    texts: set[str] = set()
+    for subject in _runs(context):
         try:
-            analysis = analysis_of(scene.store, subject, scene.ask)
+            analysis = analysis_of(context.store, subject, context.ask)
         except KresError as error:
-            scene.unanswered.append((subject, error))
+            context.unanswered.append((subject, error))
             continue
         part = analysis.tekton
         for killed in part.killed if part is not None else ():
-            if killed.added and killed.again and killed.name not in told:
-                told.add(killed.name)
+            if killed.added and killed.again and killed.name not in texts:
+                texts.add(killed.name)
                 values = {"container": killed.name, "limit": killed.limit or "unknown"}
-                remedy = scene.remedy(Judged(subject, analysis))
+                remedy = context.remedy(EvaluatedWorkload(subject, analysis))
                 text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
-                yield Broken(subject.ref, values, remedy=text, commands=commands)
+                yield Diagnostic(subject.ref, values, remedy=text, commands=commands)
 
 
-def _runs(scene: Scene) -> Iterator[Subject]:
+def _runs(context: CheckContext) -> Iterator[Subject]:
     """The runs whose pod has a container that was killed, the newest first."""
-    runs = [] if scene.of_files else [*scene.store.all("TaskRun", scene.namespace)]
+    runs = [] if context.of_files else [*context.store.all("TaskRun", context.namespace)]
     for run in sorted(runs, key=lambda run: run.status.completion_time or "", reverse=True):
-        pod = scene.store.get("Pod", run.status.pod_name, scene.namespace) if run.status.pod_name else None
+        pod = context.store.get("Pod", run.status.pod_name, context.namespace) if run.status.pod_name else None
         if isinstance(pod, Pod) and was_killed(pod):
-            yield Subject(ObjectRef("TaskRun", run.metadata.name, scene.namespace), BY_KIND["TaskRun"])
+            yield Subject(ObjectRef("TaskRun", run.metadata.name, context.namespace), BY_KIND["TaskRun"])
 
 
 RUN_KILLED = Rule(

@@ -30,8 +30,8 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
         for way in _of_killed(store, subject, killed, case):
             yield structs.replace(way, text=for_new_run(way.text, again=part.ended))
     if part.throttled and not part.ended:
-        added = {name: {"requests": _REQUESTS} for name in part.throttled}
-        edit = entries_edit(store, case.world.config.entries, added)
+        additions = {name: {"requests": _REQUESTS} for name in part.throttled}
+        edit = entries_edit(store, case.world.config.entries, additions)
         if tried(case, [edit]).passes:
             yield composed(store, subject, [edit], Admits(1, 1), 0)
 

@@ -14,7 +14,7 @@ from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.parts import Admits, Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.pods import amounts
-from kubectl_kres.reports.remedies.rollout import Key, Rest
+from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.reports.remedies.words import composed, listed, raises
 from kubectl_kres.store.store import Store
@@ -122,4 +122,4 @@ def _raised(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(world.policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})))
+    yield from raises(world.policies, Raised(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))

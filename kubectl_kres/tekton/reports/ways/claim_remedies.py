@@ -19,7 +19,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, EditClaim, Remedy, SetBound
 from kubectl_kres.reports.remedies.pods import amounts
-from kubectl_kres.reports.remedies.rollout import Key, Rest
+from kubectl_kres.reports.remedies.rollout import Key, RolloutOutcome
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.reports.remedies.words import composed, listed, raises
 from kubectl_kres.store.store import Store
@@ -157,7 +157,7 @@ def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
                 key = charge.quota, name
                 need[key] = need.get(key, used.get(key, 0)) + parse(text).nano
     more = {key: amount for key, amount in need.items() if amount > hard[key]}
-    yield from raises(policies, Raised(more, {}, complete=True, rest=Rest(0, False, {}, {})))
+    yield from raises(policies, Raised(more, {}, complete=True, rest=RolloutOutcome(0, False, {}, {})))
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:

@@ -27,10 +27,10 @@ def flag_edit(store: Store, flag: str, to: str) -> SetConfig:
     return _edit(store, FLAGS, flag, to, f"spec.pipeline.{flag}")
 
 
-def entries_edit(store: Store, entries: Entries, added: Mapping[str, EntryValues]) -> SetConfig:
+def entries_edit(store: Store, entries: Entries, additions: Mapping[str, EntryValues]) -> SetConfig:
     """Return the edit that gives containers entries of config-defaults. ``entries``: those that are there."""
-    texts = {name: _values(entry) for name, entry in entries.items()} | dict(added)
-    return _edit(store, DEFAULTS, KEY, written(texts), IN_TEKTON_CONFIG, added)
+    texts = {name: _values(entry) for name, entry in entries.items()} | dict(additions)
+    return _edit(store, DEFAULTS, KEY, written(texts), IN_TEKTON_CONFIG, additions)
 
 
 def written(entries: Mapping[str, EntryValues]) -> str:

@@ -105,20 +105,20 @@ def entry_edit(
         amounts = {name: _within(case, name, size[name], least) for name in sorted(resources) if name in size}
         if len(amounts) < len(resources):
             return None
-        added = {place.name: _given(case, place, amounts) for place in places}
-        edit = entries_edit(store, config.entries, added)
-        if added and tried(case, [edit]).passes:
-            return edit if names else _fewest(store, case, added)
+        additions = {place.name: _given(case, place, amounts) for place in places}
+        edit = entries_edit(store, config.entries, additions)
+        if additions and tried(case, [edit]).passes:
+            return edit if names else _fewest(store, case, additions)
     return None
 
 
-def _fewest(store: Store, case: RunCase, added: Mapping[str, EntryValues]) -> SetConfig:
+def _fewest(store: Store, case: RunCase, additions: Mapping[str, EntryValues]) -> SetConfig:
     """Without the containers that pass as they are."""
-    for name in added:
-        fewer = {other: values for other, values in added.items() if other != name}
+    for name in additions:
+        fewer = {other: values for other, values in additions.items() if other != name}
         if fewer and tried(case, [entries_edit(store, case.world.config.entries, fewer)]).passes:
-            added = fewer
-    return entries_edit(store, case.world.config.entries, added)
+            additions = fewer
+    return entries_edit(store, case.world.config.entries, additions)
 
 
 def _within(case: RunCase, name: str, amount: str, least: int) -> str:

@@ -148,7 +148,10 @@ def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str
         return {}, ""
     try:
         raw = _parsed(text, read_yaml)
-        entries = {str(name): decoded(_folded(item or {}), ResourceRequirements) for name, item in (raw or {}).items()}
+        entries = {
+            str(name): decoded(_lowercase_fields(item or {}), ResourceRequirements)
+            for name, item in (raw or {}).items()
+        }
         for entry in entries.values():
             read(entry.requests)
             read(entry.limits)
@@ -222,7 +225,7 @@ def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
         return read_yaml(text)
 
 
-def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _lowercase_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
     result: dict[str, Any] = {}
     for field, item in entry.items():

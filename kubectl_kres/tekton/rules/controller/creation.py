@@ -102,7 +102,7 @@ def _volume_named_twice(
     if not own:
         return ()
     variables = variables_of(run.spec, spec)
-    names = (*_added(run, spec, flags), *(replaced(named.name, variables) for named in own))
+    names = (*_volumes_of_tekton(run, spec, flags), *(replaced(named.name, variables) for named in own))
     return tuple(volume_faults([Named(name) for name in names], ""))
 
 
@@ -114,7 +114,7 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
     """
     variables = variables_of(run.spec, spec)
     own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
-    names = {*_added(run, spec, flags), *(replaced(named.name, variables) for named in own)}
+    names = {*_volumes_of_tekton(run, spec, flags), *(replaced(named.name, variables) for named in own)}
     pairs = [step.volume_mounts or () for step in merge_templates(spec.steps, spec.step_template)]
     if not flags.kubernetes_sidecar:
         pairs += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
@@ -132,7 +132,7 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
     return tuple(texts)
 
 
-def _added(run: TaskRun, spec: TaskSpec, flags: Flags) -> Iterator[str]:
+def _volumes_of_tekton(run: TaskRun, spec: TaskSpec, flags: Flags) -> Iterator[str]:
     for name in _IMPLICIT:
         yield f"tekton-internal-{name}"
     debugged = stops(run.spec.debug, flags)

@@ -124,7 +124,7 @@ def _unfit(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:
     """
     wanted, given = declared(spec.params), run.params or ()
     text = _missing(given, wanted) or _mistyped(given, wanted) or _keyless(given, wanted)
-    return f"invalid input params for task {name}: {text}" if text else _beyond(given, spec)
+    return f"invalid input params for task {name}: {text}" if text else _missing_entries(given, spec)
 
 
 def _missing(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
@@ -163,7 +163,7 @@ def _keyless(given: Sequence[Param], wanted: Sequence[Declaration]) -> str:
     return text if shown else ""
 
 
-def _beyond(given: Sequence[Param], spec: TaskSpec) -> str:
+def _missing_entries(given: Sequence[Param], spec: TaskSpec) -> str:
     """Entries that a list does not have."""
     lengths = {param.name: len(param.default) for param in spec.params or () if type_of(param.default) == "array"}
     lengths |= {param.name: len(param.value) for param in given if type_of(param.value) == "array"}

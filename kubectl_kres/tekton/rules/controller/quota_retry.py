@@ -34,7 +34,7 @@ def next_try(run: TaskRun, now: datetime) -> datetime | None:
     None if the run does not wait, or since when is not known. Source: taskrun.go handlePodCreationError.
     """
     condition = waits(run)
-    since = _moment(condition.last_transition_time) if condition is not None else None
+    since = _parse_time(condition.last_transition_time) if condition is not None else None
     if since is None:
         return None
     passed = max(0, int((now - since).total_seconds()))
@@ -46,7 +46,7 @@ def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta |
 
     minutes: the timeout where the run names none. Negative: it is over. None: it has none, or has not started.
     """
-    started = _moment(run.status.start_time)
+    started = _parse_time(run.status.start_time)
     text = run.spec.timeouts.pipeline if run.spec.timeouts is not None else None
     limit = seconds(text) if text is not None else None
     allowed = min(minutes * 60 if limit is None else int(limit), _LONGEST)
@@ -68,7 +68,7 @@ def never_fits(result: RunResult, policies: Policies) -> tuple[TooMuch, ...]:
     )
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_time(text: str | None) -> datetime | None:
     """A time of the API; None for what is none."""
     try:
         result = datetime.fromisoformat(text) if text else None

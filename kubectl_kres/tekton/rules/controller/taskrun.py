@@ -114,7 +114,7 @@ def secured_pod(
     )
     made = [[container(place.name, place.role, place.number) for place in group] for group in (inits, containers)]
     volumes = [*map(_volume, (*(spec.volumes or ()), *(pod.volumes or ())))]
-    added = frozenset(place.name for group in (inits, containers) for place in group if place.role == "injected")
+    additions = frozenset(place.name for group in (inits, containers) for place in group if place.role == "injected")
     return SecuredPod(
         {
             "securityContext": pod.security_context or {},
@@ -124,7 +124,7 @@ def secured_pod(
             "hostNetwork": pod.host_network,
             **({} if pod.host_users is None else {"hostUsers": pod.host_users}),
         },
-        added,
+        additions,
         unknown,
     )
 

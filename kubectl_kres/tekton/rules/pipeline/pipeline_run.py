@@ -362,7 +362,7 @@ def _one_more(quota: Quota) -> Quota:
 
 
 class PipelineAnswer(Struct, frozen=True):
-    """results: by the name of the pipeline task; a task that cannot be told (``Planned.gap``) has none, and one of
+    """results: by the name of the pipeline task; a task that cannot be reported (``Planned.gap``) has none, and one of
     which a TaskRun is refused has that alone.
 
     finished: tasks that are done or skipped, which ``peaks`` leaves out. claims: of workspaces, as far as the run

@@ -75,7 +75,7 @@ def _size(virtual: Virtual) -> tuple[int, ...]:
     return tuple(item.default_request[name][0].nano for item in virtual.items for name in NAMES)
 
 
-def folded(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
+def fold_limits(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
     """The result of one listing order of two or more LimitRanges."""
     pairs = [(limit, item) for limit in limits for item in _items(limit)]
     if not pairs:
@@ -94,7 +94,7 @@ def folded(limits: Sequence[Limits]) -> tuple[ShareBounds, ...]:
 def _by_permutation(limits: Sequence[Limits]) -> Iterator[Virtual]:
     result: dict[str, tuple[tuple[ShareBounds, ...], list[ListOrder]]] = {}
     for order in permutations(limits):
-        bounds = folded(order)
+        bounds = fold_limits(order)
         key = repr([[str(quantity) for quantity, _ in (*item.minimum.values(), *item.default_request.values())]
                     for item in bounds])  # fmt: skip
         result.setdefault(key, (bounds, []))[1].append(tuple(limits.source.name for limits in order))
@@ -115,21 +115,21 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[Virtual]:
     start: _State = tuple((None, False) for _ in NAMES)
     reached: dict[_State, tuple[int, ...]] = {start: ()}
     waiting = [start]
-    ends: dict[_State, tuple[int, ...]] = {}
+    final_states: dict[_State, tuple[int, ...]] = {}
     while waiting and len(reached) < MOST_STATES:
         state = waiting.pop()
         after = [_back(state, step) for step in steps]
         if all(item == state for item in after):
-            ends[state] = reached[state]
+            final_states[state] = reached[state]
         for index, item in enumerate(after):
             if item not in reached:
                 reached[item] = (*reached[state], index)
                 waiting.append(item)
-    for used in ends.values():
+    for used in final_states.values():
         rest = tuple(index for index in range(len(limits)) if index not in used)
         order = [limits[index] for index in (*rest, *reversed(used))]
         names = tuple(limits.source.name for limits in order)
-        yield Virtual(folded(order), (names,) if len(ends) > 1 else (), not waiting)
+        yield Virtual(fold_limits(order), (names,) if len(final_states) > 1 else (), not waiting)
 
 
 def _steps(limits: Limits) -> list[tuple[int, ...]]:

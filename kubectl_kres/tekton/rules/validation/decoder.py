@@ -150,9 +150,9 @@ def retired(raw: Mapping[str, Any]) -> Iterator[str]:
     if spec.get(_FIELD) is not None:
         yield f"spec.{_FIELD}"
     if kind == "TaskRun":
-        yield from _held(spec, "taskSpec", "spec")
+        yield from _fields_inside(spec, "taskSpec", "spec")
     elif kind == "PipelineRun":
-        yield from _held(spec, "pipelineSpec", "spec")
+        yield from _fields_inside(spec, "pipelineSpec", "spec")
         yield from _tasks(spec.get("pipelineSpec"), "spec.pipelineSpec")
     elif kind == "Pipeline":
         yield from _tasks(spec, "spec")
@@ -165,10 +165,10 @@ def _tasks(spec: Any, path: str) -> Iterator[str]:
             if isinstance(task, Mapping):
                 where = f"{path}.{field}[{index}]"
                 yield from (f"{where}.{_FIELD}",) if task.get(_FIELD) is not None else ()
-                yield from _held(task, "taskSpec", where)
+                yield from _fields_inside(task, "taskSpec", where)
 
 
-def _held(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
+def _fields_inside(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
     result = spec.get(field)
     if isinstance(result, Mapping) and result.get(_FIELD) is not None:
         yield f"{path}.{field}.{_FIELD}"
@@ -198,7 +198,7 @@ class DecoderFault(NamedTuple):
 
     @property
     def said(self) -> str:
-        """What the client is told."""
+        """What the client is reported."""
         return f"mutation failed: {self.doing}: {self.text}"
 
 
@@ -253,10 +253,10 @@ _FORMS = {"struct": "object", "map": "object", "list": "array", "int": "number"}
 
 def _struct(value: Mapping[str, Any], go_type: GoType, at: ValuePlace, *, strict: bool) -> Iterator[DecoderFault]:
     fields = fields_of(go_type)
-    folded = {field.casefold(): field for field in fields} if strict else {}
+    wrapped = {field.casefold(): field for field in fields} if strict else {}
     struct = go_type.go.rpartition(".")[2]
     for key in sorted(value, key=str):
-        field = key if key in fields else folded.get(str(key).casefold())
+        field = key if key in fields else wrapped.get(str(key).casefold())
         if field is not None:
             entry = fields[field]
             name, inlined = (entry, "") if isinstance(entry, str) else entry

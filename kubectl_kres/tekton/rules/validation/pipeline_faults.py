@@ -47,7 +47,7 @@ _CONTEXT = {
 _PREFIXES = frozenset({"params", "tasks", "finally", "context", "workspaces", "results"})
 
 
-class _Known(NamedTuple):
+class _KnownParams(NamedTuple):
     names: frozenset[str]
     lists: frozenset[str]
     objects: Sequence[Declaration]
@@ -115,7 +115,9 @@ def _task_faults(
         frozenset(declaration.name for declaration in of_type(params, "array")),
     )
     # An object without keys is not looked for.
-    known = _Known(names, lists, [declaration for declaration in of_type(params, "object") if declaration.properties])
+    known = _KnownParams(
+        names, lists, [declaration for declaration in of_type(params, "object") if declaration.properties]
+    )
     yield from _given_twice(tasks, path)
     for index, task in enumerate(tasks or ()):
         where = f"{path}[{index}]"
@@ -176,7 +178,7 @@ def _words(value: Any) -> list[str]:
     return list(value.values()) if kind == "object" else [value] if isinstance(value, str) else []
 
 
-def _param(param: Param, known: _Known, path: str) -> Iterator[WebhookError]:
+def _param(param: Param, known: _KnownParams, path: str) -> Iterator[WebhookError]:
     kind = type_of(param.value)
     if kind == "array":
         for index, text in enumerate(param.value):
@@ -191,7 +193,7 @@ def _param(param: Param, known: _Known, path: str) -> Iterator[WebhookError]:
         yield from _text(param.value, known, path)
 
 
-def _matrix(matrix: Matrix, known: _Known, path: str) -> Iterator[WebhookError]:
+def _matrix(matrix: Matrix, known: _KnownParams, path: str) -> Iterator[WebhookError]:
     for include in matrix.include or ():
         for index, param in enumerate(include.params or ()):
             text = param.value if isinstance(param.value, str) else ""
@@ -201,14 +203,14 @@ def _matrix(matrix: Matrix, known: _Known, path: str) -> Iterator[WebhookError]:
             yield from _text(text, known, f"{keyed(f'{path}.matrix.params', param.name)}.value[{index}]", alone=True)
 
 
-def _when(when: When, known: _Known, path: str) -> Iterator[WebhookError]:
+def _when(when: When, known: _KnownParams, path: str) -> Iterator[WebhookError]:
     yield from _text(when.input, known, f"{path}.input")
     for text in when.values or ():
         alone = text.removeprefix("$(params.").removesuffix("[*])") in known.lists
         yield from _text(text, known, f"{path}.values", alone=alone)
 
 
-def _text(text: str, known: _Known, path: str, *, alone: bool = False) -> Iterator[WebhookError]:
+def _text(text: str, known: _KnownParams, path: str, *, alone: bool = False) -> Iterator[WebhookError]:
     """``alone``: a list may stand there, by itself."""
     undeclared = [unknown(text, "params", known.names, dimmed)]
     undeclared += [
@@ -296,7 +298,7 @@ def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[Webh
 
 
 def _order(spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
-    """A task that is there twice, waits for itself, or for one that is not there; the first is told alone."""
+    """A task that is there twice, waits for itself, or for one that is not there; the first is reported alone."""
     where = f"{path}.tasks"
     graph: dict[str, tuple[str, ...]] = {}
     for task in spec.tasks or ():

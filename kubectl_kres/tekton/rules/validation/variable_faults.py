@@ -44,13 +44,13 @@ def mentions(text: str, prefix: str) -> Iterator[Mention]:
     """
     opening = _opening(prefix) if "$(" in text else None
     match = opening.search(text) if opening is not None else None
-    ends: dict[str, int] = {}
+    final_states: dict[str, int] = {}
     while opening is not None and match is not None:
         closing, start = _CLOSING[match[1]], match.end()
-        if ends.get(closing, -1) < start:
+        if final_states.get(closing, -1) < start:
             number = text.find(closing, start)
-            ends[closing] = len(text) if number < 0 else number
-        end = ends[closing]
+            final_states[closing] = len(text) if number < 0 else number
+        end = final_states[closing]
         closed = end < len(text) and "\n" not in text[start : min(end, start + _LONGEST)] and end - start <= _LONGEST
         if closed:
             yield Mention(text[match.start() : end + len(closing)], text[start:end], match[1] == ".")

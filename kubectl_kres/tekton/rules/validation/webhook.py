@@ -106,11 +106,11 @@ def _param_faults(spec: Step, params: Sequence[Declaration], path: str) -> Itera
 
 
 def _undeclared(text: str, names: Collection[str], objects: Sequence[Declaration], shown: Shown) -> Iterator[str]:
-    judged = [unknown(text, "params", names, shown)]
-    judged += [
+    evaluated = [unknown(text, "params", names, shown)]
+    evaluated += [
         unknown(text, rf"params\.{declaration.name}", declaration.properties or (), shown) for declaration in objects
     ]
-    yield from filter(None, judged)
+    yield from filter(None, evaluated)
 
 
 def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
@@ -221,7 +221,7 @@ _STRUCTS: Mapping[str, Any] = {
 
 
 def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
-    """The object as v1 stores it (a struct of ``tekton.model``), or the Problem that the client is told.
+    """The object as v1 stores it (a struct of ``tekton.model``), or the Problem that the client is reported.
 
     ``minutes``: how long runs may take that do not say so.
 

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from kubectl_kres.toy.reports import BudgetExplanation
 
 from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Tally
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, RunSummary
 from kubectl_kres.reports.common.explanation import Subject, Verdict
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 
 class BudgetExplainer(Explainer):
     @classmethod
-    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
-        return (Need("Budget", subject.ref.namespace, subject.ref.name),)
+    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+        return (ReadRequest("Budget", subject.ref.namespace, subject.ref.name),)
 
-    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    def reports(
+        self, turn: AnswerBatch, subject: Subject, tally: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         budget = turn.store.get("Budget", subject.ref.name, subject.ref.namespace)
         found = BudgetExplanation(budget.spec.team)
-        yield Answered(subject, found, lambda: [f"{subject.ref}: pods name team {found.team}"]), None
+        yield ObjectAnswer(subject, found, lambda: [f"{subject.ref}: pods name team {found.team}"]), None
         tally.answered((), complete=True, negative=False)

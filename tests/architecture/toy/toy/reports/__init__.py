@@ -11,10 +11,10 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Ask, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 RULE = "toy/team"
 
@@ -37,10 +37,10 @@ class Toy(System):
     answers: Mapping[str, KindAnswers] = {"Budget": KindAnswers("toy")}
     rights: Mapping[str, tuple[Right, ...]] = {"pods": (Right("Budget", ("list",), "which team pods have to name"),)}
 
-    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
-        return (Need("Budget", namespace, required=False),)
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
+        return (ReadRequest("Budget", namespace, required=False),)
 
-    def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
         labels = analysis.start.pod.metadata.labels or {}
         for budget in store.all("Budget", subject.ref.namespace):
             if labels.get("team") != budget.spec.team:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.store.store import Need
+from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.system import TuiSystem
 
@@ -24,7 +24,7 @@ class ToyScreens(TuiSystem):
                 names=("budgets", "budget", "bud"),
                 about="which team pods have to name",
                 kinds=("Budget",),
-                needs=lambda namespace: (Need("Budget", namespace),),
+                needs=lambda namespace: (ReadRequest("Budget", namespace),),
                 columns=lambda _: (Column("team", "TEAM", lambda budget: budget.spec.team),),
                 rows=lambda session, namespace: (
                     ((one.metadata.namespace, one.metadata.name), one)

@@ -1,4 +1,4 @@
-"""What rules look at: a namespace with its workloads, each judged once, or what stands beside namespaces.
+"""What rules look at: a namespace with its workloads, each evaluated once, or what stands beside namespaces.
 
 A rule: its code and words, and what finds violations.
 
@@ -24,13 +24,20 @@ from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.changes.together import Together
-from kubectl_kres.reports.check.finding import EVERY, Broken, Severity
+from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic, Severity
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.effective_policies import Known, demands, policies
-from kubectl_kres.reports.common.explanation import Ask, Demand, Subject, Unseen, Verdict, manifest_workload
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
+from kubectl_kres.reports.common.explanation import (
+    Demand,
+    EvaluationOptions,
+    Subject,
+    Unseen,
+    Verdict,
+    manifest_workload,
+)
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
-from kubectl_kres.reports.common.system import made_by
+from kubectl_kres.reports.common.system import maker_of
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
@@ -41,7 +48,7 @@ from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 _PIPELINE = "PipelineRun"
 
 
-class Judged(Struct, frozen=True):
+class EvaluatedWorkload(Struct, frozen=True):
     """A workload, or a pod that nothing else makes, with every outcome of its next pod."""
 
     subject: Subject
@@ -65,7 +72,7 @@ class Judged(Struct, frozen=True):
     @property
     def ended(self) -> bool:
         """Whether it is a run that has ended, so that the answer is about another one like it."""
-        return made_by(self.analysis).is_about_another(self.analysis)
+        return maker_of(self.analysis).is_about_another(self.analysis)
 
     @property
     def lacks_room_alone(self) -> bool:
@@ -80,14 +87,16 @@ class Judged(Struct, frozen=True):
         return all(outcome.allowed for outcome in self.analysis.outcomes)
 
 
-class Tries:
-    """How many refused workloads of a run still get a remedy that was tried, which takes longer than to find them."""
+class RemedyBudget:
+    """The number of refused workloads of a run that still get a tested remedy; testing takes longer than finding
+    them.
+    """
 
     def __init__(self, left: int = 25) -> None:
         self.left = left
 
 
-class Scene:
+class CheckContext:
     """A namespace of a store; without one, all that is beside namespaces.
 
     ``subjects``: what makes pods there, and pods that nothing else makes. ``of_files``: only what files hold is asked
@@ -97,14 +106,14 @@ class Scene:
     def __init__(
         self,
         store: Store,
-        ask: Ask,
+        ask: EvaluationOptions,
         namespace: str = "",
         subjects: Sequence[Subject] = (),
         unread: Sequence[Unseen] = (),
         *,
         of_files: bool = False,
         spaces: Collection[str] = (),
-        tries: Tries | None = None,
+        tries: RemedyBudget | None = None,
         together: Together | None = None,
         counted: Sequence[Subject] = (),
     ) -> None:
@@ -117,7 +126,7 @@ class Scene:
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
         self._verdicts: dict[ObjectRef, Verdict] = {}
-        self._tries = tries or Tries()
+        self._tries = tries or RemedyBudget()
 
     def asks(self, ref: ObjectRef) -> bool:
         """Whether findings about an object are wanted."""
@@ -132,7 +141,7 @@ class Scene:
         return {subject.ref: subject.raw for subject in asked if subject.raw is not None}
 
     @cached_property
-    def known(self) -> Known:
+    def known(self) -> NamespacePolicies:
         """The policies of the namespace."""
         return policies(self.store, self.namespace, self.ask.server)
 
@@ -155,17 +164,17 @@ class Scene:
         return tuple(dict.fromkeys(conflicts(known.limits, known.quotas, self.demands)))
 
     @cached_property
-    def judged(self) -> Sequence[Judged]:
+    def evaluated(self) -> Sequence[EvaluatedWorkload]:
         """The subjects of which there is an answer."""
-        return tuple(self._judged())
+        return tuple(self._evaluate())
 
-    def judging(self) -> Iterator[Judged]:
-        """The same, one after the other, for who must not wait for all of them; from then on they are known."""
-        all_judged: list[Judged] = []
-        for judged in self._judged():
-            all_judged.append(judged)
-            yield judged
-        self.__dict__["judged"] = tuple(all_judged)
+    def iter_evaluated(self) -> Iterator[EvaluatedWorkload]:
+        """Yield the evaluated workloads one by one; the results are cached."""
+        all_evaluated: list[EvaluatedWorkload] = []
+        for evaluated in self._evaluate():
+            all_evaluated.append(evaluated)
+            yield evaluated
+        self.__dict__["judged"] = tuple(all_evaluated)
 
     @cached_property
     def pipelines(self) -> Sequence[PipelineExplanation]:
@@ -185,7 +194,7 @@ class Scene:
             pipeline_explanation for pipeline_explanation in pipeline_explanations if not pipeline_explanation.ended
         )
 
-    def _judged(self) -> Iterator[Judged]:
+    def _evaluate(self) -> Iterator[EvaluatedWorkload]:
         for subject in self.subjects:
             if subject.ref.kind == _PIPELINE:
                 continue
@@ -195,7 +204,7 @@ class Scene:
             except KresError as error:
                 self.unanswered.append((subject, error))
             else:
-                yield Judged(subject, analysis, replicas)
+                yield EvaluatedWorkload(subject, analysis, replicas)
 
     def _replicas(self, subject: Subject) -> Replicas | None:
         """None for what keeps no number of pods, and for a file with a number that the server refuses."""
@@ -218,18 +227,18 @@ class Scene:
         spec = structs.replace(written.spec, replicas=replicas)
         return structs.replace(written, metadata=stored.metadata, spec=spec, status=stored.status)
 
-    def verdict(self, judged: Judged) -> Verdict:
+    def verdict(self, evaluated: EvaluatedWorkload) -> Verdict:
         """The verdict of a subject, as its explanation has it."""
-        if judged.ref not in self._verdicts:
-            self._verdicts[judged.ref] = verdict_of_analysis(self.store, judged.subject, judged.analysis)
-        return self._verdicts[judged.ref]
+        if evaluated.ref not in self._verdicts:
+            self._verdicts[evaluated.ref] = verdict_of_analysis(self.store, evaluated.subject, evaluated.analysis)
+        return self._verdicts[evaluated.ref]
 
-    def remedy(self, judged: Judged) -> Remedy | None:
+    def remedy(self, evaluated: EvaluatedWorkload) -> Remedy | None:
         """The first of the tried ways to get its pods admitted; None: there is none, or enough were tried."""
         if not self._tries.left:
             return None
         self._tries.left -= 1
-        return next(iter(explain(self.store, judged.subject, self.ask).remedies), None)
+        return next(iter(explain(self.store, evaluated.subject, self.ask).remedies), None)
 
     @cached_property
     def quota_reports(self) -> Sequence[QuotaReport]:
@@ -238,7 +247,7 @@ class Scene:
         try:
             return tuple(quota_reports(self.store, resource_quotas, self.ask, recounted=True))
         except KresError as error:
-            quotas = Subject(ObjectRef("ResourceQuota", EVERY, self.namespace), BY_KIND["ResourceQuota"])
+            quotas = Subject(ObjectRef("ResourceQuota", ALL_OBJECTS, self.namespace), BY_KIND["ResourceQuota"])
             self.unanswered.append((quotas, error))
             return ()
 
@@ -249,9 +258,9 @@ class Scene:
 
 
 class Rule(Struct, frozen=True):
-    """``message`` has the names of ``Broken.values`` in braces. ``reason``: why it matters; ``remedy``: what to do.
+    """``message`` has the names of ``Diagnostic.values`` in braces. ``reason``: why it matters; ``remedy``: what to do.
 
-    ``about``: the scenes that it looks at: each namespace, what stands beside namespaces, or both.
+    ``about``: the contexts that it looks at: each namespace, what stands beside namespaces, or both.
     """
 
     code: str
@@ -260,11 +269,11 @@ class Rule(Struct, frozen=True):
     reason: str
     remedy: str
     message: str
-    find: Callable[[Scene], Iterator[Broken]]
+    find: Callable[[CheckContext], Iterator[Diagnostic]]
     about: Literal["namespace", "cluster", "both"] = "namespace"
 
 
-def beyond(index: PoolIndex, claim: ResourcePoolClaim) -> str:
+def exceeds_pool(index: PoolIndex, claim: ResourcePoolClaim) -> str:
     """What it asks for that the whole pool does not have; empty: nothing, or the pool could not be read."""
     pool = index.pool_of(claim)
     if pool is None:

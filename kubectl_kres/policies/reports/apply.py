@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.model.objects import Raw, decoded, on_wire
 from kubectl_kres.model.pod import Container, PodSpec
 from kubectl_kres.model.workload import template_in
-from kubectl_kres.policies.reports.scene import PluginLookups, computable, gaps_of, scene_of, withheld_of
+from kubectl_kres.policies.reports.context import PluginLookups, admission_context, computable, gaps_of, withheld_of
 from kubectl_kres.policies.rules import chain, service_account
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules.chain import PolicyObjects
@@ -24,12 +24,12 @@ from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.policies.rules.request import Request, Review, creation, matched
 from kubectl_kres.policies.rules.resources import settled, undecodable
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.common.analysis import Analysis, Start, instead
-from kubectl_kres.reports.common.explanation import Ask, Subject, Unseen, template_of
+from kubectl_kres.reports.common.analysis import Analysis, PodManifest, instead
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, Unseen, template_of
 from kubectl_kres.store.store import Store
 
 
-def next_pod(subject: Subject, start: Start) -> Raw | None:
+def next_pod(subject: Subject, start: PodManifest) -> Raw | None:
     """None: no template of it is known."""
     ref = subject.ref
     if subject.raw is not None:
@@ -43,7 +43,7 @@ def next_pod(subject: Subject, start: Start) -> Raw | None:
     return None if template is None else _made(_as_started(on_wire(template), start), ref.name, ref.namespace)
 
 
-def added_to(subject: Subject, start: Start) -> frozenset[str]:
+def added_to(subject: Subject, start: PodManifest) -> frozenset[str]:
     """The names of the containers that a stored object's pod is expected to get beside those of its template."""
     template = template_of(start.owner)[1] if subject.raw is None and start.owner is not None else None
     if template is None:
@@ -55,7 +55,7 @@ def _names(spec: PodSpec) -> list[str]:
     return [container.name for container in (*(spec.containers or ()), *(spec.init_containers or ()))]
 
 
-def _as_started(raw: Raw, start: Start) -> Raw:
+def _as_started(raw: Raw, start: PodManifest) -> Raw:
     """With the amounts that are tried instead of those that it states, and the containers that it is expected to get.
 
     Those come behind its own; whatever is not different stays as it is written.
@@ -94,18 +94,18 @@ _EXEMPT = Assume("metadata", "pod-security/exemptions", "the server's configurat
 _ADDED = Assume("spec", "seen/added-on-create", "containers that live pods were given keep to Pod Security")
 
 
-def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def apply_policies(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """The analysis of the next pod; a pod that exists was admitted."""
     if analysis.start.live is not None or analysis.system:
         return analysis
-    scene = scene_of(store, subject.ref.namespace, ask.server)
-    raw = next_pod(subject, analysis.start) if scene is not None else None
-    if scene is None or raw is None or any(outcome.code == 400 for outcome in analysis.outcomes):
+    context = admission_context(store, subject.ref.namespace, ask.server)
+    raw = next_pod(subject, analysis.start) if context is not None else None
+    if context is None or raw is None or any(outcome.code == 400 for outcome in analysis.outcomes):
         return analysis
     if undecodable(raw) is not None:
         return analysis
     try:
-        return _Next(subject, ask, scene, raw, added_to(subject, analysis.start)).of(analysis)
+        return _Next(subject, ask, context, raw, added_to(subject, analysis.start)).of(analysis)
     except (Unparsable, msgspec.ValidationError):
         return analysis
 
@@ -114,20 +114,27 @@ class _Next:
     """The next pod on its way through the plugins."""
 
     def __init__(
-        self, subject: Subject, ask: Ask, scene: PluginLookups, raw: Raw, added: frozenset[str] = frozenset()
+        self,
+        subject: Subject,
+        ask: EvaluationOptions,
+        context: PluginLookups,
+        raw: Raw,
+        additions: frozenset[str] = frozenset(),
     ) -> None:
         self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
         self.request = sent.of(chain.named(settled(raw, ask.server), self.space))
         self.unseen: list[Unseen] = []
-        withheld = withheld_of(subject, added)
-        validating, gaps = computable(scene.world.validating, self.request, scene, withheld)
-        mutating, others = computable(scene.world.mutating, self.request, scene, withheld)
-        world = structs.replace(scene.world, validating=validating, mutating=mutating, added=added)
+        withheld = withheld_of(subject, additions)
+        validating, gaps = computable(context.world.validating, self.request, context, withheld)
+        mutating, others = computable(context.world.mutating, self.request, context, withheld)
+        world = structs.replace(context.world, validating=validating, mutating=mutating, added=additions)
         self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
         self.world: PolicyObjects = world
-        bounded = added and not standard_of(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
-        self.assumed = (*scene.assumed(self.request), *((_ADDED,) if bounded else ()))
+        bounded = (
+            additions and not standard_of(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
+        )
+        self.assumed = (*context.assumed(self.request), *((_ADDED,) if bounded else ()))
 
     def of(self, analysis: Analysis) -> Analysis:
         if any(self._mutates()):
@@ -194,28 +201,28 @@ def _drawn(outcome: Outcome, like: Outcome) -> Outcome:
 
 
 def _warned(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
-    told = {text for review in reviews for text in review.warnings}
-    return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *told}))) if told else outcome
+    texts = {text for review in reviews for text in review.warnings}
+    return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *texts}))) if texts else outcome
 
 
-def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+def policed_object(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
     """What policies say of the workload of a file itself, which is sent before any pod is made of it."""
     raw, ref = subject.raw, subject.ref
-    scene = scene_of(store, ref.namespace, ask.server) if raw is not None and ref.kind != "Pod" else None
-    if scene is None or raw is None or undecodable(raw) is not None:
+    context = admission_context(store, ref.namespace, ask.server) if raw is not None and ref.kind != "Pod" else None
+    if context is None or raw is None or undecodable(raw) is not None:
         return analysis
     try:
         request = _sent(store, subject, raw, ask)
     except (Unparsable, msgspec.ValidationError):
         return analysis
-    validating, gaps = computable(scene.world.validating, request, scene)
-    world = structs.replace(scene.world, validating=validating)
+    validating, gaps = computable(context.world.validating, request, context)
+    world = structs.replace(context.world, validating=validating)
     reviews = list(chain.Chain(request, analysis.known.policies, ask.server, world).review(request))
     unseen = [*gaps_of(gaps, _VALIDATING), *gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING)]
     changing = [
         f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
-        for bound in scene.world.mutating
-        if matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None
+        for bound in context.world.mutating
+        if matched(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
     ]
     unseen += gaps_of(changing, _MUTATING)
     analysis = structs.replace(analysis, unseen=(*analysis.unseen, *unseen))
@@ -226,7 +233,7 @@ def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis)
     return structs.replace(analysis, outcomes=outcomes, then=(*analysis.outcomes, *analysis.then))
 
 
-def _sent(store: Store, subject: Subject, raw: Raw, ask: Ask) -> Request:
+def _sent(store: Store, subject: Subject, raw: Raw, ask: EvaluationOptions) -> Request:
     request = creation(raw, subject.ref.namespace)
     whole = chain.named(settled(raw, ask.server), subject.ref.namespace)
     if store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None:

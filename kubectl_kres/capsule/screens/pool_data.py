@@ -50,11 +50,11 @@ class RowScene:
         rested = perf_counter() - self._made >= _TIMES * self._cost
         if self._claims is None or (rested and self._outdated(session)):
             began = thread_time()
-            scene = scene_of(session)
+            context = scene_of(session)
             # What any row asks for.
-            scene.states()
-            scene.waiting("")
-            self._claims, self._stamp, self.number = Claims(scene), session.store.revision(*KINDS), self.number + 1
+            context.states()
+            context.waiting("")
+            self._claims, self._stamp, self.number = Claims(context), session.store.revision(*KINDS), self.number + 1
             cost = thread_time() - began
             self._made, self._cost = perf_counter(), cost if cost > _LONG else 0.0
             self._reports, self._whole = {}, None

@@ -23,7 +23,7 @@ _CONTAINER = tuple(field.encode_name for field in fields(Container) if field.enc
 _ENCODE = msgspec.json.Encoder().encode
 
 
-class JudgedPods:
+class EvaluatedPods:
     """Answers by what decides and by what of a template is looked at.
 
     Only of templates that the server took already: their names are valid. No name stands in an answer that admits the
@@ -53,7 +53,7 @@ class JudgedPods:
 
 
 def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
-    """A refusal of one pod as another one is told it."""
+    """A refusal of one pod as another one is reported it."""
     refusal = outcome.refusal
     if refusal is None:
         return outcome

@@ -98,7 +98,7 @@ class QuotaEnd(Struct, frozen=True):
     used: Mapping[str, str]
 
 
-class End(Struct, frozen=True):
+class FinalState(Struct, frozen=True):
     """One rest of a namespace. ``answers``: what the server said to each step, in order."""
 
     workloads: tuple[WorkloadEnd, ...]
@@ -116,7 +116,7 @@ class StateReader:
         self._whole: dict[int, tuple[WorkloadState, WorkloadEnd]] = {}
         self._looks: dict[int, str] = {}
 
-    def end(self, state: State) -> End:
+    def end(self, state: State) -> FinalState:
         """The state, with the server's words to what is refused in it."""
         world = self.tables.worlds[state.world]
         policies = self.requests.policies(state)
@@ -125,7 +125,7 @@ class StateReader:
         )
         answers = tuple(self.requests.answers[number] for number in state.answers)
         workloads = tuple(sorted((*workloads, *self._bare(world)), key=lambda workload: workload.key))
-        return End(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
+        return FinalState(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
 
     def workload(self, state: State, place: int) -> WorkloadEnd:
         """One workload of a state, with the server's words to what is refused of it."""

@@ -22,7 +22,7 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Subject, Unseen
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.parameters import parameters
-from kubectl_kres.store.store import Need, Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
 #: Cost of an expression after which it is not computed: some fifty milliseconds.
@@ -63,18 +63,18 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, Plu
 )
 
 
-def scene_of(store: Store, namespace: str, server: Server) -> PluginLookups | None:
+def admission_context(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
     result = _found.setdefault(store, {})
     deciding = (kind for system in systems() for kind in system.policy_kinds)
     revision = (*store.revision(*_KINDS, *deciding), store.origin.version)
     last = result.get(namespace)
     if last is None or last[:2] != (revision, server):
-        last = result[namespace] = (revision, server, _scene(store, namespace, server))
+        last = result[namespace] = (revision, server, _make_context(store, namespace, server))
     return last[2]
 
 
-def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None:
+def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     space = store.get("Namespace", namespace)
     raw: dict[str, Any] = {"metadata": {"name": namespace}, "status": {"phase": "Active"}}
     if space is not None:
@@ -138,13 +138,13 @@ def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
         and coverage.known
         and need.name not in service_account
     ]
-    if store.covered(Need("ServiceAccount", namespace)).known:
+    if store.covered(ReadRequest("ServiceAccount", namespace)).known:
         return {"default": {"metadata": {"name": "default"}}, **service_account}
     return _Accounts(service_account, missing) if service_account or missing else None
 
 
 def _looking(store: Store) -> Look:
-    """Looks into the store as it is then; a scene must not keep its store alive, under which it is kept itself."""
+    """Looks into the store as it is then; a context must not keep its store alive, under which it is kept itself."""
     kept = ref(store)
 
     def look(version: str, kind: str, namespace: str, reference: Raw | None) -> tuple[Sequence[Raw], str]:
@@ -154,24 +154,24 @@ def _looking(store: Store) -> Look:
     return look
 
 
-def withheld_of(subject: Subject, added: frozenset[str]) -> frozenset[str]:
+def withheld_of(subject: Subject, additions: frozenset[str]) -> frozenset[str]:
     """The fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
-    return unread_fields(whole=subject.raw is not None, added=bool(added))
+    return unread_fields(whole=subject.raw is not None, additions=bool(additions))
 
 
 def computable(
-    bound: Sequence[Bound], request: Request, scene: PluginLookups, withheld: frozenset[str] = frozenset()
+    bound: Sequence[Bound], request: Request, context: PluginLookups, withheld: frozenset[str] = frozenset()
 ) -> tuple[tuple[Bound, ...], list[str]]:
     """The policies that can be computed, and what is said of the others that match. ``withheld``: what was not read."""
     kept, gaps = [], []
     for item in bound:
         left, reasons = answerable(item, withheld)
-        if left is not None and scene.newer:
+        if left is not None and context.newer:
             fault = _fault(left)
             left, reasons = (None, [fault]) if fault else (left, reasons)
         if left is not None:
             kept.append(left)
-        if reasons and matched(item.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
+        if reasons and matched(item.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None:
             gaps += [f"{item.policy.name} is not computed: {reason}" for reason in reasons]
     return tuple(kept), gaps
 
