@@ -16,7 +16,7 @@ BREACHES = {
     "admission": (
         "admission/base/outcome.py",
         "import kubectl_kres.admission.pod.aggregate",
-        "admission.base.server -> kubectl_kres.admission.pod.aggregate",
+        "admission.base.outcome -> kubectl_kres.admission.pod.aggregate",
     ),
     "tekton": (
         "tekton/model.py",
@@ -26,7 +26,7 @@ BREACHES = {
     "tekton-rules": (
         "tekton/rules/base/variables.py",
         "import kubectl_kres.tekton.rules.pipeline.dag",
-        "tekton.rules.base.naming -> kubectl_kres.tekton.rules.pipeline.dag",
+        "tekton.rules.base.variables -> kubectl_kres.tekton.rules.pipeline.dag",
     ),
     "scheduling": (
         "scheduling/selectors.py",
@@ -36,7 +36,7 @@ BREACHES = {
     "capsule": (
         "capsule/rules/allocation.py",
         "import kubectl_kres.capsule.replay.world",
-        "capsule.rules.amounts -> kubectl_kres.capsule.replay.world",
+        "capsule.rules.allocation -> kubectl_kres.capsule.replay.world",
     ),
     "cluster": (
         "cluster/auth/refresh.py",
@@ -52,7 +52,7 @@ BREACHES = {
     "policies": (
         "policies/cel/base/values.py",
         "import kubectl_kres.policies.rules.change",
-        "policies.cel.base.state -> kubectl_kres.policies.rules.change",
+        "policies.cel.base.values -> kubectl_kres.policies.rules.change",
     ),
     "cel": (
         "policies/cel/base/types.py",
@@ -67,12 +67,12 @@ BREACHES = {
     "reports": (
         "reports/common/parts.py",
         "import kubectl_kres.reports.pod.values",
-        "reports.common.record -> kubectl_kres.reports.pod.values",
+        "reports.common.parts -> kubectl_kres.reports.pod.values",
     ),
     "capsule-reports": (
         "capsule/reports/common/pool_index.py",
         "import kubectl_kres.capsule.reports.claim.claims",
-        "capsule.reports.common.pool_room -> kubectl_kres.capsule.reports.claim.claims",
+        "capsule.reports.common.pool_index -> kubectl_kres.capsule.reports.claim.claims",
     ),
     "reports-check": (
         "reports/check/finding.py",
@@ -82,7 +82,7 @@ BREACHES = {
     "render": (
         "render/text/line.py",
         "import kubectl_kres.render.pod.explain",
-        "render.text.columns -> kubectl_kres.render.pod.explain",
+        "render.text.line -> kubectl_kres.render.pod.explain",
     ),
     "manifests": (
         "manifests/read.py",
@@ -96,7 +96,7 @@ BREACHES = {
         "reports.explain.summary -> kubectl_kres.tekton.reports.taskrun",
     ),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
-    "pure": ("admission/base/outcome.py", "def late():\n    import os.path", "admission.base.server -> os"),
+    "pure": ("admission/base/outcome.py", "def late():\n    import os.path", "admission.base.outcome -> os"),
     "reading": ("render/__init__.py", "from kubectl_kres import snapshot", "render -> kubectl_kres.snapshot"),
     "kubernetes": ("cli/__init__.py", "import kubernetes.client", "cli -> kubernetes"),
     "click": ("tui/__init__.py", "import click", "tui -> click"),
