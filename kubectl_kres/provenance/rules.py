@@ -400,7 +400,7 @@ RULES: Mapping[str, CataloguedRule] = {
     ),
     "tekton/script": CataloguedRule("A step or sidecar has a script or a command.", _TEKTON_API),
     "tekton/artifacts": CataloguedRule("Artifacts need enable-artifacts to be true.", _TEKTON_API),
-    "tekton/rules/pipeline-task-name": CataloguedRule(
+    "tekton/pipeline-task-name": CataloguedRule(
         "Each task of a Pipeline has a name of its own: letters a-z, digits and dashes.", _TEKTON_API
     ),
     "tekton/run-after": CataloguedRule(

@@ -125,7 +125,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/image": _say("give each step and sidecar an image"),
     "tekton/script": _say("keep either the script or the command; a step can have its command from the step template"),
     "tekton/artifacts": _say("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
-    "tekton/rules/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
+    "tekton/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
     "tekton/run-after": _say("name tasks of the Pipeline in runAfter, and none in finally"),
     "tekton/cycle": _say("take one of these tasks out of what the other waits for"),
     "tekton/timeout": _timeout,

@@ -242,7 +242,7 @@ def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool =
             where = f"{path}.{field}[{index}]"
             yield from _task(task, where, flags, beta=beta)
             if task.name in seen:
-                yield WebhookError("expected exactly one, got both", f"{where}.name", "tekton/rules/pipeline-task-name")
+                yield WebhookError("expected exactly one, got both", f"{where}.name", "tekton/pipeline-task-name")
             seen.add(task.name)
             if field == "finally" and task.run_after:
                 text = (
@@ -258,7 +258,7 @@ def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool =
 
 def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
     if not LABEL.fullmatch(task.name):
-        yield WebhookError(f'invalid value "{task.name}"', f"{path}.name", "tekton/rules/pipeline-task-name", _NAME)
+        yield WebhookError(f'invalid value "{task.name}"', f"{path}.name", "tekton/pipeline-task-name", _NAME)
     result = {
         "taskRef": task.task_ref,
         "taskSpec": task.task_spec,
@@ -304,7 +304,7 @@ def _order(spec: PipelineSpec, path: str) -> Iterator[WebhookError]:
     for task in spec.tasks or ():
         if task.name in graph:
             text = f"invalid value: task {task.name} is already present in Graph, can't add it again: "
-            yield WebhookError(f"{text}duplicate pipeline task", where, "tekton/rules/pipeline-task-name")
+            yield WebhookError(f"{text}duplicate pipeline task", where, "tekton/pipeline-task-name")
             return
         graph[task.name] = tuple(waits_for(task))
     if (stuck := ring(graph)) is not None:
