@@ -6,7 +6,7 @@ import ast
 
 from architecture.modules import modules, trees
 
-FILES, LINES, IMPORTS = 620, 600, 0.075
+FILES, LINES, IMPORTS = 660, 600, 0.078
 
 
 def test_files_are_few_and_short():

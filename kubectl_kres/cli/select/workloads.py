@@ -448,13 +448,11 @@ def _elsewhere(source: ObjectSource, subject: Subject) -> str:
         spaces = [item.metadata.namespace for page in pages for item in page if item.metadata.name == ref.name]
     except ClusterError:
         return ""
+    if not spaces:
+        return ""
     shown = " or ".join(f"-n {space}" for space in spaces[:_SPACES])
     more = f", and in {len(spaces) - _SPACES} more namespaces" if len(spaces) > _SPACES else ""
-    return (
-        f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
-        if spaces
-        else ""
-    )
+    return f"it exists in {'another namespace' if len(spaces) == 1 else 'other namespaces'}: {shown}{more}"
 
 
 def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Selection]:

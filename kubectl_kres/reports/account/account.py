@@ -22,10 +22,9 @@ from kubectl_kres.admission.request.pod_objects import Creation, objects_of, ref
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.stored_workload import applied_to_stored
-from kubectl_kres.reports.common import objects as waiting_pods
 from kubectl_kres.reports.common.analysis import Account, Analysis, instead
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
-from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template
+from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import ReadRequest, Store
