@@ -394,16 +394,16 @@ def overview(
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
     areas = [turned, running, made[0][1].area, counted, *(item.area for _, item in made[1:]), spaces]
     remedies = {item.area.name: item.remedies for _, item in made}
-    found = worst_first(areas)
+    problems_found = worst_first(areas)
     problems = [
         replace(problem, remedies=remedies[problem.area](problem))
         if at < _MENDED and problem.area in remedies
         else problem
-        for at, problem in enumerate(problem for problem in found if not problem.elsewhere)
+        for at, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
     unseen = tuple(unread(store, needs))
     whole = sums is not None and not any(unseen.required for unseen in unseen)
-    elsewhere = tuple(problem for problem in found if problem.elsewhere)
+    elsewhere = tuple(problem for problem in problems_found if problem.elsewhere)
     shown = tuple(without_problems(store, needs, area) for area in areas)
     return Overview(namespace, shown, tuple(problems), unseen, whole, elsewhere)
 

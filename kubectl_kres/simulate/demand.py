@@ -42,7 +42,7 @@ class Busy(NamedTuple):
     asked: dict[int, int]
 
 
-class Demand:
+class RoomDemand:
     """What workloads can still ask for. Of thousands that wait for the same room only one is looked at."""
 
     def __init__(self, controllers: Controllers) -> None:

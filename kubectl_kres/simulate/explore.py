@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kubectl_kres.simulate.change import Delete, Settle, Step
 from kubectl_kres.simulate.controllers import synced
-from kubectl_kres.simulate.demand import Demand
+from kubectl_kres.simulate.demand import RoomDemand
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import DeploymentState, Workloads, WorkloadState
@@ -49,7 +49,7 @@ class Explorer:
         self.requests, self.controllers, self.steps, self.most = requests, controllers, steps, most
         self.tables = requests.tables
         self._limits_of: dict[int, tuple[int | None, ...]] = {}
-        self.demand = Demand(controllers)
+        self.demand = RoomDemand(controllers)
         self._numbers: dict[Any, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
         #: The first workloads that were looked at, by how many they are.

@@ -17,8 +17,8 @@ _BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
 def short_cause(problem: Problem) -> str:
     """Return what is wrong, the amount that is missing with a minus before it."""
     if problem.verdict is not None:
-        said = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
-        return said or problem.verdict.message or problem.state
+        causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
+        return causes or problem.verdict.message or problem.state
     if problem.run_state is not None:
         return f"{problem.state}: {because(problem.run_state)}".removesuffix(": ")
     return "; ".join(_other(problem)) or problem.state

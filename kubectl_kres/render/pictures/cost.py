@@ -25,8 +25,8 @@ def cost_picture(cost: QuotaCost, width: int, *, ascii_only: bool) -> Iterator[L
     if all(sum(size(text) for _, text in line) <= width for line in table):
         yield from table[1:]
         return
-    said = "counted" if cost.counted else "no room" if cost.exceeded else ""
-    yield [("strong", f"quota {cost.quota}"), ("bad" if said == "no room" else "quiet", f"  {said}" if said else "")]
+    mark = "counted" if cost.counted else "no room" if cost.exceeded else ""
+    yield [("strong", f"quota {cost.quota}"), ("bad" if mark == "no room" else "quiet", f"  {mark}" if mark else "")]
     names = sorted(cost.charge.requested, key=lambda name: (name not in cost.exceeded, name))
     label = max(map(size, names), default=0)
     figures = {name: _figures(cost, name) for name in names}

@@ -59,7 +59,7 @@ class Notice(Struct, frozen=True):
     sign: tuple[str, Tone]
     what: str
     where: str
-    said: str
+    text: str
     place: Location | None
     bar: str = ""
     indented: bool = False
@@ -178,11 +178,11 @@ class OverviewPane(TablePane):
     def _unfolded(self, row: Notice) -> Iterator[Notice]:
         """The line of an area; beside what is worst, what has no room on it stands on lines of its own."""
         room = self.size.width - self._left - _HEAD - (BAR + 2) * bool(row.bar)
-        if not self._beside or size(row.said) <= room:
+        if not self._beside or size(row.text) <= room:
             yield row
             return
-        yield replace(row, said="")
-        for text in wrapped(row.said, self.size.width - self._left - len(_INDENT) - 7):
+        yield replace(row, text="")
+        for text in wrapped(row.text, self.size.width - self._left - len(_INDENT) - 7):
             yield Notice(("", row.sign[1]), f"{_INDENT}{text}", "", "", row.place, indented=True)
 
     def _strip(self, width: int) -> Iterator[Line]:
@@ -205,7 +205,7 @@ class OverviewPane(TablePane):
         if row is None:
             return
         if row.problem is None:
-            yield from toned(row.sign[1], wrapped(row.said, width))
+            yield from toned(row.sign[1], wrapped(row.text, width))
             return
         yield from do_lines(row.problem.remedies, "", width)
         tone, now = row.sign[1], self.session.setting.now()
@@ -393,11 +393,11 @@ class OverviewPane(TablePane):
         """The line under the cursor, which has more room here."""
         row: Notice | None = self.table.row
         where = f" of {self.session.namespace}" if self.session.namespace else ""
-        if row is None or not (row.said or row.indented):
+        if row is None or not (row.text or row.indented):
             return [("", f"overview{where}")]
         inside = f" in {row.where}" if row.place is not None and row.place.ref is not None and row.where else ""
-        said = problem_said(row.problem, self.session.setting.now()) if row.problem is not None else row.said
-        return [("strong", f"{row.what}{inside}".strip()), (row.sign[1], f"  {said}")]
+        text = problem_said(row.problem, self.session.setting.now()) if row.problem is not None else row.text
+        return [("strong", f"{row.what}{inside}".strip()), (row.sign[1], f"  {text}")]
 
     def command(self) -> str:
         """What prints more of the line under the cursor."""
@@ -492,11 +492,11 @@ def _quiet(row: Notice) -> Tone:
     return "" if row.place is not None else "quiet"
 
 
-_FACES = Faces(lambda row: f"{row.what} {row.where} {row.said}", lambda _: {}, lambda row: bool(row.sign[0]))
+_FACES = Faces(lambda row: f"{row.what} {row.where} {row.text}", lambda _: {}, lambda row: bool(row.sign[0]))
 _WORST = (
     Column("where", "NAMESPACE", lambda row: row.where, tone=_quiet, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_quiet, most=34),
-    Column("said", "", lambda row: row.said, tone=lambda row: row.sign[1], most=200),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.sign[1], most=200),
     Column("pods", "PODS", lambda row: row.pods, right=True),
     Column("age", "AGE", lambda row: row.age, right=True),
 )
@@ -506,13 +506,13 @@ _AREAS = (
     Column(
         "bar",
         "",
-        lambda row: row.bar or row.said,
+        lambda row: row.bar or row.text,
         tone=lambda row: row.sign[1],
         width=BAR,
         searched=False,
         spills=lambda row: not row.bar,
     ),
-    Column("said", "", lambda row: row.said, tone=lambda row: row.sign[1], most=200),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.sign[1], most=200),
 )
 
 
