@@ -81,7 +81,7 @@ def test_what_a_snapshot_reads(kres: Kres, shop, text: str, lists: list[str]):
     plurals = {path.partition("?")[0].rpartition("/")[2] for path in shop.asked}
     assert plurals >= {BY_KIND[kind].plural for kind in KINDS if kind != "Namespace"}
     assert [path for path in shop.asked if "/events" in path and "fieldSelector=type%3DWarning" not in path] == []
-    help_text = kres("snapshot --help").out
+    help_text = kres("help snapshot").out
     assert [kind for kind in KINDS if BY_KIND[kind].plural not in " ".join(help_text.split())] == []
 
 
@@ -276,7 +276,11 @@ def test_what_files_hold_does_not_exist_yet(kres: Kres, file):
 
 
 @pytest.mark.parametrize(
-    ("space", "hint"), [("chekout", 'there is no namespace "chekout" (--namespace)\n'), ("shop", "")]
+    ("space", "hint"),
+    [
+        ("chekout", 'there is no namespace "chekout" (--namespace)\n'),
+        ("shop", "it exists in another namespace: -n checkout\n"),
+    ],
 )
 def test_of_what_is_not_found_a_namespace_that_is_not_there_is_told(kres: Kres, space: str, hint: str):
     for command in ("explain", "qos", "diff"):

@@ -59,7 +59,7 @@ def test_wide_lines_are_not_broken(kres: Kres, file, monkeypatch):
     path = Path(file(LIMITS, pod("web")))
     monkeypatch.chdir(path.parent)  # a path of any length would be a line that is not broken
     text = f"explain --offline -f {path.name}"
-    narrow, wide = kres(text).out, kres(f"{text} -o wide").out
+    narrow, wide = kres(f"{text} --all").out, kres(f"{text} -o wide").out
     assert narrow.split() == wide.split()
     assert max(map(len, narrow.splitlines())) <= 80 < max(map(len, wide.splitlines()))
 

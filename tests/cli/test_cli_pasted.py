@@ -74,7 +74,7 @@ def test_what_answers_propose_runs(kres: Kres):
         found += [(words, one) for one in proposed(out + err) if "usage" not in one]
     assert found
     for words, one in found:
-        asked = shlex.split(one)
+        asked = shlex.split(one, comments=True)
         code, _, err = kres("", *asked, *(() if "--demo" in asked else ("--demo",)))
         assert code in {0, 1}, (words, one, err)
 
@@ -86,7 +86,7 @@ def test_examples_are_understood(kres: Kres, command: str, tmp_path, monkeypatch
     for name, content in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
-    text = kres(f"{command} --help").out.partition("Examples:")[2].partition("Flags:")[0].partition("Usage:")[0]
+    text = kres(f"help {command}").out.partition("Examples:")[2].partition("Flags:")[0].partition('Use "')[0]
     for one in re.findall("kubectl kres (.+)", re.sub(r"\n {6,}", " ", text)):
         asked = shlex.split(one.partition(" > ")[0])
         if not ELSEWHERE & {*asked, *map(" ".join, pairwise(asked))}:

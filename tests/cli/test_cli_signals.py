@@ -13,7 +13,7 @@ import os, signal, time
 from kubectl_kres.cli.output import signals
 signals.AGAIN = 0.1
 try:
-    with signals.heeded():
+    with signals.handle_signals():
         try:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(60)
