@@ -181,7 +181,7 @@ def test_columns_stay_where_they_are(text):
     """The values of all containers stand in the same cell below their heads, whatever the names are."""
     store, about = asked(text)[1]
     lines = list(explain_text.lines(explain(store, about, EvaluationOptions()), whole=True))
-    heads = {cell(line, "WRITTEN") for line in lines if line.endswith("SET BY")}
+    heads = {cell(line, "SPEC") for line in lines if line.endswith("SET BY")}
     assert len(heads) == 1
     [row] = [line for line in lines if line.strip().startswith("memory request") and " 2Gi" in line and " - " in line]
     assert cell(row, "-") == heads.pop()
