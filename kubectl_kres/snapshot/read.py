@@ -185,7 +185,7 @@ def _items(path: str, line: _Line) -> list[Any]:
         items = decoder.decode(line.data).items
     except _UNREADABLE as error:
         raise _broken(path, f"a page of {line.kind} objects cannot be read") from error
-    if items and not items[0].kind and (known := BY_KIND.get(line.kind)) is not None:
+    if items and (known := BY_KIND.get(line.kind)) is not None and not items[0].kind:
         # Items of lists say no kind.
         for item in items:
             msgspec.structs.force_setattr(item, "kind", known.kind)
