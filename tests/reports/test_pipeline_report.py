@@ -134,7 +134,7 @@ def test_a_run_that_has_failed_asks_no_quota_and_takes_a_new_one():
     assert [one.state for one in found.tasks] == ["failed", "skipped"]
     assert found.at_once == ()
     [way] = advised(found)
-    assert way.startswith("task a: for a new run: raise requests.cpu of quota team to 2500m and set ")
+    assert way.startswith("task a: raise requests.cpu of quota team to 2500m and lower requests.cpu of step a ")
     assert way.endswith("start a new run: this one has failed (Failed) and nothing revives it")
     assert next(render.lines(found)) == "ended: ns/PipelineRun/p; nothing of it is made any more"
 
@@ -181,7 +181,9 @@ def test_what_is_final_comes_before_what_waits():
     assert found.verdict.message.startswith("task b: failed to create task run pod")
     assert found.verdict.others[0].startswith("task a: TaskRun Pod exceeded available resources")
     [way] = advised(found)
-    assert way.startswith("tasks b and a: for a new run: set requests.cpu of ")
+    assert way.startswith(
+        "task b: lower requests.cpu of step a of PipelineRun/p from 5 to 500m, then start a new run; task a: "
+    )
 
 
 @pytest.mark.parametrize(
@@ -199,7 +201,7 @@ def test_a_run_of_which_nothing_runs(spec: Any, message: str):
     found = told(pipeline_run("p", piece("a"), **spec))
     assert found.verdict.allowed is False
     assert message in found.verdict.message
-    assert [*render.lines(found)][1].startswith("remedy: ")
+    assert [*render.lines(found)][1].startswith("fix ")
 
 
 @pytest.mark.parametrize(

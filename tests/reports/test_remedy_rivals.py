@@ -38,7 +38,10 @@ def first(*objects: Raw, unread: tuple[str, ...] = ()) -> Any:
 
 def test_a_quota_is_raised_by_what_another_workload_takes_first():
     found = first(web("web", 2, "100m"), web("other", 3, "200m"), quota("q", {"requests.cpu": "50m"}))
-    assert found.text == "raise requests.cpu of quota q to 800m, since Deployment/other takes of the same room"
+    assert (
+        found.text
+        == "raise requests.cpu of quota q to 800m, with room for the pods that Deployment/other is still missing"
+    )
     assert found.shared == (ObjectRef("Deployment", "other", "ns"),)
     assert found.admits == Admits(2, 2)
     assert not found.stays
@@ -54,7 +57,8 @@ def test_whoever_of_several_is_first():
     found = first(web("web", 1, "100m"), *rivals, quota("q", {"requests.cpu": "250m"}, {"requests.cpu": "200m"}))
     assert found.text == "raise requests.cpu of quota q to 300m"
     found = first(web("web", 3, "100m"), *rivals, quota("q", {"requests.cpu": "250m"}, {"requests.cpu": "200m"}))
-    assert found.text == "raise requests.cpu of quota q to 1, since Deployment/one and Job/two take of the same room"
+    room = "with room for the pods that Deployment/one and Job/two are still missing"
+    assert found.text == f"raise requests.cpu of quota q to 1, {room}"
 
 
 def test_a_workload_that_another_quota_refuses_takes_nothing():

@@ -180,7 +180,11 @@ def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
     first = quota("first", {"requests.cpu": "1"}, {"requests.cpu": "0"})
     second = quota("second", {"limits.memory": "1Gi"}, {"limits.memory": "0"}, scopes=["NotBestEffort"])
     found = told(filed("Pod", "p", GOOD), first, second)
-    assert advised(found) == ("set requests.cpu of container app to 100m and limits.memory of container app to 128Mi",)
+    unknown = "(kres does not know what it needs)"
+    assert advised(found) == (
+        f"set requests.cpu of container app to e.g. 100m {unknown} and limits.memory of container app to e.g. 128Mi "
+        f"{unknown}",
+    )
 
 
 def test_a_default_priority_class_that_a_quota_counts_by_is_shown():
@@ -191,7 +195,7 @@ def test_a_default_priority_class_that_a_quota_counts_by_is_shown():
         scopeSelector={"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["standard"]}]},
     )
     class_ = {**made("PriorityClass", "standard", namespace=""), "value": 1, "globalDefault": True}
-    text = list(lines(told(filed("Pod", "p", GOOD), scoped, class_)))
+    text = list(lines(told(filed("Pod", "p", GOOD), scoped, class_), steps=True))
     assert "PriorityClass standard, the global default: quotas here count by it" in text
 
 

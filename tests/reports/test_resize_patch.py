@@ -92,10 +92,10 @@ def test_what_a_resize_leaves_out_is_named():
         ({"spec": {"containers": {}}}, "spec.containers is a list, not an object"),
         ({"spec": {"containers": ["app"]}}, "spec.containers[0] is an object, not text"),
         ({"spec": {"containers": [{"resources": {}}]}}, "spec.containers[0] has no name: containers are found by it"),
-        (app(limits="x"), "Expected `object | null`, got `str` - at `$.spec.containers[0].resources.limits`"),
+        (app(limits="x"), "p: Expected `object | null`, got `str` - at `$.spec.containers[0].resources.limits`"),
         (app(limits={"$patch": "replace"}),
          "spec.containers[0].resources.limits: the directive $patch is not supported"),
-        ({"spec": {"resources": []}}, "Expected `object | null`, got `array` - at `$.spec.resources`"),
+        ({"spec": {"resources": []}}, "p: Expected `object | null`, got `array` - at `$.spec.resources`"),
     ],
 )  # fmt: skip
 def test_bad_patches(patch: Any, message: str):

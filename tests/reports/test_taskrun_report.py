@@ -80,9 +80,9 @@ def test_a_task_alone_is_run_with_defaults():
             "Unknown",
             "ExceededResourceQuota",
             60,
-            "for a new run: set requests.cpu of step a of Task/build to 500m",
+            "lower requests.cpu of step a of Task/build from 1200m to 500m, then start a new run",
         ),
-        ((most("100m"),), "False", "PodCreationFailed", 0, "for a new run: set requests.cpu of step a of Task/"),
+        ((most("100m"),), "False", "PodCreationFailed", 0, "lower requests.cpu of step a of Task/"),
     ],
 )
 def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: str, seconds: int, remedy: str):
@@ -100,7 +100,7 @@ def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: s
 def test_a_value_of_the_run_is_changed_in_the_run():
     top = most("1")
     found = told("TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}))
-    assert advised(found) == ("for a new run: set limits.cpu of the whole Task in TaskRun/r to 1",)
+    assert advised(found) == ("set limits.cpu of the whole Task in TaskRun/r to 1, then start a new run",)
     [edit] = found.remedies[0].edits
     assert isinstance(edit, SetValue)
     assert (edit.object.kind, edit.field, edit.from_, edit.to) == (
@@ -156,8 +156,8 @@ def test_twenty_steps_of_one_core_against_a_quota_of_ten():
     found = told("TaskRun/r", room, FILLED_LIMITS, built, run("r"))
     whole = "the whole Task in TaskRun/r"
     assert advised(found) == (
-        f"for a new run: set limits.cpu of {whole} to 500m and requests.cpu of {whole} to 10",
-        "for a new run: set limits.cpu of the 20 steps s0 to s19 of Task/build to 500m",
+        f"set limits.cpu of {whole} to 500m and requests.cpu of {whole} to 10, then start a new run",
+        "lower limits.cpu of the 20 steps s0 to s19 of Task/build from 1 to 500m, then start a new run",
         "raise limits.cpu of quota q to 20",
     )
     assert [one.commands != () for one in found.remedies] == [False, False, True]
@@ -169,7 +169,7 @@ def test_twenty_steps_of_one_core_against_a_quota_of_ten():
 def test_the_runs_own_values_of_a_step_are_changed_there():
     specs = [{"name": "a", "computeResources": {"limits": {"cpu": "3"}}}]
     found = told("TaskRun/r", most("1"), BUILD, run("r", stepSpecs=specs))
-    assert advised(found) == ("for a new run: set limits.cpu of step a of TaskRun/r to 1",)
+    assert advised(found) == ("lower limits.cpu of step a of TaskRun/r from 3 to 1, then start a new run",)
     assert [one.field for one in found.remedies[0].edits] == ["spec.stepSpecs[0].computeResources.limits[cpu]"]
 
 
@@ -191,10 +191,10 @@ def test_a_run_that_never_fits_is_not_told_to_free_room():
     assert found.tekton is not None
     assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
     assert advised(found) == (
-        "for a new run: set requests.cpu of step a of Task/build to 500m",
+        "lower requests.cpu of step a of Task/build from 5 to 500m, then start a new run",
         "raise requests.cpu of quota team to 6500m",
     )
-    assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found))
+    assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found, whole=True))
 
 
 def test_a_run_that_has_failed_is_not_revived_by_a_change():
@@ -202,7 +202,9 @@ def test_a_run_that_has_failed_is_not_revived_by_a_change():
     found = told("TaskRun/r", BUILD, run("r", status=failed))
     assert found.verdict.allowed is True
     assert advised(found) == ("start a new run: this one has failed (PodCreationFailed) and nothing revives it",)
-    assert any(line.startswith("ended:  Succeeded=False, PodCreationFailed") for line in render.lines(found))
+    assert any(
+        line.startswith("ended:  Succeeded=False, PodCreationFailed") for line in render.lines(found, whole=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,9 +232,11 @@ def test_what_a_run_that_has_ended_is_told_is_about_the_next(
 ):
     ended = {"conditions": [{"type": "Succeeded", "status": status, "reason": reason}]}
     found = told("TaskRun/r", *objects, task("build", step("a", {"cpu": "1"})), run("r", status=ended))
-    text = [*render.lines(found, width=400)]
+    text = [*render.lines(found, whole=True, width=400)]
     assert text[0].startswith(first)
-    assert [one.startswith("for a new run: ") for one in advised(found)[:1]] == [True] * (not first.startswith("full"))
+    assert [one.endswith(", then start a new run") for one in advised(found)[:1]] == [True] * (
+        not first.startswith("full")
+    )
     assert any(line.startswith(f"status: {condition}") for line in text)
     assert not any("waits" in line for line in text)
 
@@ -240,8 +244,8 @@ def test_what_a_run_that_has_ended_is_told_is_about_the_next(
 def test_a_share_above_the_steps_own_limit():
     found = told("TaskRun/r", LIMITS, task("build", step("a", {"cpu": "0"}, {"cpu": "100m"})), run("r"))
     assert advised(found) == (
-        "for a new run: set requests.cpu of step a of Task/build to 100m",
-        "for a new run: set limits.cpu of step a of Task/build to 1",
+        "set requests.cpu of step a of Task/build to 100m, then start a new run",
+        "set limits.cpu of step a of Task/build to 1, then start a new run",
         (
             "set default.cpu per Container of LimitRange limits to 100m and set defaultRequest.cpu per Container of "
             "LimitRange limits to 100m"
@@ -254,8 +258,8 @@ def test_values_for_the_whole_task_are_mended_there_and_not_in_a_step_that_they_
     steps = task("build", step("a"), step("b"))
     found = told("TaskRun/r", default, steps, run("r", computeResources={"requests": {"cpu": "4"}}))
     assert advised(found) == (
-        "for a new run: set requests.cpu of the whole Task in TaskRun/r to 2",
-        "for a new run: set limits.cpu of the whole Task in TaskRun/r to 2",
+        "set requests.cpu of the whole Task in TaskRun/r to 2, then start a new run",
+        "set limits.cpu of the whole Task in TaskRun/r to 2, then start a new run",
     )
 
 
@@ -479,7 +483,7 @@ def test_orders_of_tekton_and_of_the_server_are_told_apart():
     value = found.containers[0].values[0]
     ways = {value.value: found.listed} | {one.value: one.listed for one in value.alternatives}
     assert ways == {"600m": ("a", "b"), "300m": ("b", "a")}
-    assert any("in Tekton's list" in line for line in render.lines(found))
+    assert any("in Tekton's list" in line for line in render.lines(found, whole=True))
 
 
 def test_pipelines_have_no_single_pod():
@@ -523,4 +527,6 @@ def test_a_condition_that_nothing_has_yet_is_one_that_it_would_get():
     ended = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "PodCreationFailed"}]}
     for name, status, label in (("Task/build", None, "would become"), ("TaskRun/r", ended, "status")):
         found = told(name, most("100m"), BUILD, run("r", status=status))
-        assert f"{label}: Succeeded=False, PodCreationFailed: final;" in "\n".join(render.lines(found, width=400))
+        assert f"{label}: Succeeded=False, PodCreationFailed: final;" in "\n".join(
+            render.lines(found, whole=True, width=400)
+        )

@@ -106,6 +106,7 @@ REFUSE_NOTHING: frozenset[str] = frozenset({
     "tekton/task-level-dropped", "tekton/config-default-named", "tekton/config-default-prefix",
     "tekton/config-default", "tekton/limitrange-share", "tekton/shared-entry", "tekton/built-in",
     "tekton/pod-security-unknown", "tekton/config-unknown", "tekton/config-unreadable", "tekton/older",
+    "tekton/newer", "tekton/claim-unknown",
     "tekton/too-old", "tekton/orders-not-all", "tekton/step-action-unknown", "capsule/kept", "capsule/managed-quota",
     "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
     "claim/default-class", "claim/taken-as-new", "policy/unparsable", "policy/refused", "quota/from-file",
