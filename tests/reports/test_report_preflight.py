@@ -183,8 +183,8 @@ def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
     unknown = "(kres does not know what it needs)"
     assert advised(found) == (
         (
-            f"set requests.cpu of container app to e.g. 100m {unknown} and limits.memory of container app to e.g. 128Mi "
-            f"{unknown}"
+            f"set requests.cpu of container app to e.g. 100m {unknown} and limits.memory of container app to e.g. "
+            f"128Mi {unknown}"
         ),
     )
 
