@@ -28,7 +28,7 @@ def session(denied: tuple[str, ...]) -> Any:
 
     def allowed(need: ReadRequest) -> Any:
         if need.kind in denied:
-            raise Forbidden(f"{need.kind} is forbidden")
+            raise Forbidden(f"{need.kind} is forbidden", code=403)
         yield from pages(need)
 
     feed._pages = allowed
