@@ -241,3 +241,35 @@ def test_the_memory_files_that_a_kubelet_writes():
     high = int((64 + 64 * 0.9) * 2**20 // 4096 * 4096)
     assert (throttled["pod"], throttled["c"]) == ({"memory.high": str(high)}, {"memory.min": "0", "memory.low": "0"})
     assert files(given, NEW, memory_qos=False)["c"] == {"memory.high": "max"}
+
+
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        ({"serviceName": "other"}, ["spec.serviceName"]),
+        ({"podManagementPolicy": "Parallel"}, ["spec.podManagementPolicy"]),
+        ({"volumeClaimTemplates": None}, ["spec.volumeClaimTemplates"]),
+        (
+            {"podManagementPolicy": "Parallel", "serviceName": "other", "volumeClaimTemplates": []},
+            ["spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"],
+        ),
+        ({"revisionHistoryLimit": 3, "replicas": 2, "minReadySeconds": 4}, []),
+        ({"revisionHistoryLimit": 3, "serviceName": "other"}, ["spec.serviceName"]),
+    ],
+)
+def test_what_a_stateful_set_keeps_is_refused_field_by_field(change: dict[str, Any], fields: list[str]):
+    claim = {"metadata": {"name": "d"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    spec = {
+        "serviceName": "s", "podManagementPolicy": "OrderedReady", "selector": {"matchLabels": {"app": "s"}},
+        "template": {"metadata": {"labels": {"app": "s"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}},
+        "volumeClaimTemplates": [claim],
+    }  # fmt: skip
+    stored = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "s"}, "spec": spec}
+    sent = {**stored, "spec": {**spec, **change}}
+    (old,), (new,) = (update(stored, sent, policies_of([], []), server) for server in (OLD, NEW))
+    assert sorted(cause.field for cause in new.causes) == sorted(fields)
+    assert (old.code, new.code) == ((422, 422) if fields else (200, 200))
+    assert [cause.field for cause in old.causes] == ["spec"] * bool(fields)
+    if fields == ["spec.serviceName"]:
+        fault = 'spec.serviceName: Invalid value: "other": field is immutable'
+        assert new.message == f'StatefulSet.apps "s" is invalid: {fault}'

@@ -94,7 +94,7 @@ def test_rule_of_a_tenant_is_read_and_computed(bakery: Bakery, kres: Kres) -> No
     policies = {"limits": {"cpu": {"policy": "Remove"}, "memory": {"policy": "MatchRequest"}}}
     bakery.make([{"enforce": {"action": "deny", "workloads": {"resources": policies, "targets": ["pod/containers"]}}}])
     bakery.deploy({"requests": {"memory": "64Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}})
-    done = kres("explain", "deploy/loaf", "-n", bakery.name)
+    done = kres("explain", "deploy/loaf", "-n", bakery.name, "--all")
     assert f"Tenant/{bakery.name} spec.rules[0].enforce.workloads.resources.limits[cpu]" in done.stdout, done.stderr
     assert re.search(r"memory limit +256Mi +64Mi +capsule/rule-match-request", done.stdout)
     for word in (f"ns/{bakery.name}", f"tenant/{bakery.name}"):

@@ -49,7 +49,7 @@ _CLASSES = [
 _CLASSES += [
     {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}} for name in STORAGE
 ]
-_OBJECT = re.compile(r"Invalid value: \{.*?\}:(?= [`a-z])")
+_OBJECT = re.compile(r"Invalid value: (?:\{.*?\}|\[\{.*?\}\]):(?= [`a-z])")
 _FAULT = re.compile(r", (?=spec[.:[]|metadata)")
 SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
 

@@ -171,6 +171,11 @@ CHANGES: Mapping[str, VersionChange] = {
         37, "dropped fields", "rollingUpdate.maxUnavailable of a StatefulSet is kept",
         "pkg/registry/apps/statefulset/strategy.go", "MaxUnavailableStatefulSet", True,
     ),
+    "statefulset/each-immutable": VersionChange(
+        37, "messages", "a change of a StatefulSet's selector, volumeClaimTemplates, serviceName or "
+        "podManagementPolicy is refused at that field",
+        "pkg/apis/apps/validation/validation.go",
+    ),
     "cgroup/no-throttling-factor": VersionChange(
         37, "cgroup files", "MemoryQoS is on, and memory.high is written only where a throttling factor is configured",
         "pkg/kubelet/apis/config/v1beta1/defaults.go", "", True,

@@ -36,10 +36,8 @@ _STATEFUL = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
-_FREE = frozenset({
-    "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
-})  # fmt: skip
+#: What a StatefulSet keeps, in the order in which it is checked.
+_KEPT = ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
 _WITH_SELECTOR = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
 
 _MUTABLE = (
@@ -110,7 +108,7 @@ def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> 
     Source: validation.go ValidateStatefulSetUpdate, ValidateDeploymentUpdate, ValidateJobUpdate; apps strategies.
     """
     kind = str(new.get("kind", ""))
-    errors = [*_workload_errors(kind, _spec(old), _spec(new))]
+    errors = [*_workload_errors(kind, _spec(old), _spec(new), server)]
     kept, place = _kept_template(old, new), template_in(new)
     if kept is not None or errors:
         # A template that is there already has passed; what stands around it is checked again.
@@ -149,16 +147,23 @@ def _spec(raw: Raw) -> Mapping[str, Any]:
     return spec if isinstance(spec, Mapping) else {}
 
 
-def _workload_errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
-    if kind == "StatefulSet" and (
-        any(_differs(old[key], new.get(key)) for key in old if key not in _FREE)
-        or (new.get("volumeClaimTemplates") and not old.get("volumeClaimTemplates"))
-    ):
-        yield forbidden("spec", _STATEFUL, _RULE)
+def _workload_errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Iterator[FieldError]:
+    if kind == "StatefulSet":
+        yield from _stateful_errors(old, new, server)
     if kind in _WITH_SELECTOR and changed(old.get("selector"), new.get("selector")):
         yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
     if kind == "Job":
         yield from _job_errors(old, new)
+
+
+def _stateful_errors(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Iterator[FieldError]:
+    moved = [key for key in _KEPT if key in old and _differs(old[key], new.get(key))]
+    if new.get("volumeClaimTemplates") and not old.get("volumeClaimTemplates"):
+        moved = sorted({*moved, "volumeClaimTemplates"}, key=_KEPT.index)
+    if moved and not server.behaves("statefulset/each-immutable"):
+        yield forbidden("spec", _STATEFUL, _RULE)
+    elif moved:
+        yield from (invalid(f"spec.{key}", new.get(key), _IMMUTABLE, _RULE) for key in moved)
 
 
 def _differs(old: Any, new: Any) -> bool:
