@@ -67,7 +67,7 @@ def test_c11_claims_that_wait_come_before_those_that_have_theirs(kres: Kres):
 
 @pytest.mark.parametrize("word", ["fit", "denied", "sizing", "summary", "open", "resize"])
 def test_c15_names_of_schemas_that_are_no_commands_are_explained(kres: Kres, word: str):
-    assert word in kres("schema --help").out.partition("Examples:")[0]
+    assert word in kres("help schema").out.partition("Examples:")[0]
 
 
 def test_c15_what_exit_code_means_for_quotas_is_said(kres: Kres):
