@@ -245,8 +245,8 @@ def test_each_fault_of_a_message_has_its_remedy(kres: Kres, file: Any):
 
 def test_a_task_of_a_run_is_told_as_its_taskrun_is(kres: Kres):
     """Its pod is there, so that quotas count it already."""
-    alone = kres("explain --demo taskrun/release-41-unit -n ci").out
-    within = kres("explain --demo pipelinerun/release-41 -n ci -c unit").out
+    alone = kres("explain --demo taskrun/release-41-unit -n ci --all").out
+    within = kres("explain --demo pipelinerun/release-41 -n ci -c unit --all").out
     assert "this pod is already counted" in alone
     assert within.strip().removeprefix("task unit\n") == alone.strip()
 
@@ -273,7 +273,7 @@ def test_a_task_that_the_webhook_refuses_is_not_there_for_the_run_beside_it(tmp_
     beta["spec"]["resources"] = {"inputs": [{"name": "x", "type": "git"}]}
     file = tmp_path / "run.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [beta, run("r")]}))
-    found = kres(f"explain -f {file} --offline --exit-code")
+    found = kres(f"explain -f {file} --offline --exit-code --all")
     assert found.code == 1
     assert 'tasks.tekton.dev "build" not found' in found.out
     assert "Task/build is left out: the server does not store it" in found.out

@@ -40,7 +40,7 @@ def test_c2_a_row_of_a_pod_says_what_is_wrong_with_it(kres: Kres):
 def test_c6_the_first_line_is_short_and_the_servers_words_have_their_own(kres: Kres):
     lines = kres("explain --demo deploy/checkout -n checkout").out.splitlines()
     assert lines[0].startswith("refused: ") and max(map(len, lines[:2])) <= 80
-    assert [line for line in lines[:4] if line.startswith("server  ")]
+    assert [line for line in lines if line.startswith("server  ")]
 
 
 def test_c10_an_edit_is_told_once(kres: Kres):
@@ -67,11 +67,11 @@ def test_c11_claims_that_wait_come_before_those_that_have_theirs(kres: Kres):
 
 @pytest.mark.parametrize("word", ["fit", "denied", "sizing", "summary", "open", "resize"])
 def test_c15_names_of_schemas_that_are_no_commands_are_explained(kres: Kres, word: str):
-    assert word in kres("schema --help").out.partition("Examples:")[0]
+    assert word in kres("help schema").out.partition("Examples:")[0]
 
 
 def test_c15_what_exit_code_means_for_quotas_is_said(kres: Kres):
-    text = kres("quota --help").out
+    text = " ".join(kres("help quota").out.split())
     assert "With --exit-code it ends with 1 where more is used than a quota allows" in text
     assert kres("quota --demo -n shop --exit-code").code == 0
     assert kres("quota --demo -n ml-serving --exit-code").code == 1

@@ -79,7 +79,7 @@ def test_a_forbidden_read_is_told_once_on_a_terminal(
     kres: Kres, tenant, monkeypatch: pytest.MonkeyPatch, text: str, told: int
 ):
     """Where both streams end on it, and what standard output has is not all of an answer, they are not the same."""
-    monkeypatch.setattr("kubectl_kres.cli.source.live.moment", lambda: "2026-11-25T12:00:00Z")
+    monkeypatch.setattr("kubectl_kres.cli.source.live.current_time", lambda: "2026-11-25T12:00:00Z")
     apart = kres(text)
     monkeypatch.setattr("kubectl_kres.cli.run.run_loop.same_terminal", lambda: True)
     found = kres(text)
@@ -152,7 +152,7 @@ def test_a_claim_whose_bounds_may_not_be_read_is_admitted_as_far_as_seen(kres: K
     head = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
     claims = [{**head, "metadata": {"name": name, "namespace": "shop"}, "spec": spec} for name in ("a", "b")]
     tenant.denied |= {"resourcequotas"}
-    code, out, _ = kres(f"explain -f {file(*claims[: 1 + listed])}")
+    code, out, _ = kres(f"explain -f {file(*claims[: 1 + listed])} --all")
     assert (code, out.replace("-", " ").count("as far as seen")) == (4, 1 + 2 * listed)
     assert "it costs no quota anything" not in out and ("what it costs quotas is not known" in out) is not listed
 

@@ -104,7 +104,7 @@ def test_thousands_of_resources(kres: Kres, file, what: str, output: str):
         "limits": [limits({"default": ones, "max": twos}), POD],
         "pod": [hard, pod(requests=twos, limits=twos)],
     }[what]
-    found = kres(f"explain --offline --exit-code -o {output} -f", file(*given))
+    found = kres(f"explain --offline --exit-code --all -o {output} -f", file(*given))
     assert (found.code, found.err) == (int(what == "pod"), "")
     assert all(name in found.out for name in names[::100])
     assert len(found.out) < 5000 * MANY[what]
