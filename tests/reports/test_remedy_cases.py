@@ -110,7 +110,10 @@ CASES = [
         ),
         [
             "set requests.cpu of container app to 500m and set requests.cpu of init container i to 300m",
-            "set limits.cpu of container app to e.g. 700m (its request) and set requests.cpu of init container i to 300m",
+            (
+                "set limits.cpu of container app to e.g. 700m (its request) and set requests.cpu of init container i "
+                "to 300m"
+            ),
         ],
         id="a request over its limit hides a bound",
     ),
@@ -311,7 +314,8 @@ def test_a_must_specify_behind_another_quotas_bound_is_mended_as_well():
     claims = quota("claims", {"persistentvolumeclaims": "0"})
     found = ways(stateful(1, CLAIM), claims, quota("q", {"limits.cpu": "1"}))
     assert found[0] == (
-        "raise persistentvolumeclaims of quota claims to 1 and set limits.cpu of container app to e.g. 100m (its request)"
+        "raise persistentvolumeclaims of quota claims to 1 and set limits.cpu of container app to e.g. 100m "
+        "(its request)"
     )
 
 

@@ -182,8 +182,10 @@ MORE = "set limits.cpu and requests.cpu of container app to 2"
             {"limits.memory": "1"},
             {"limits.memory": "0"},
             (
-                f"raise limits.memory of quota q to 128Mi and {WITHIN} and limits.memory of container app to e.g. 128Mi "
-                "(kres does not know what it needs)",
+                (
+                    f"raise limits.memory of quota q to 128Mi and {WITHIN} and limits.memory of container app to e.g. "
+                    "128Mi (kres does not know what it needs)"
+                ),
             ),
         ),
     ],
