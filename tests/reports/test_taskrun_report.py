@@ -238,7 +238,7 @@ def test_what_a_run_that_has_ended_is_told_is_about_the_next(
         not first.startswith("full")
     )
     assert any(line.startswith(f"status  {condition}") for line in text)
-    assert not any("waits" in line for line in text)
+    assert not any(line.startswith("waits") for line in text)
 
 
 def test_a_share_above_the_steps_own_limit():
