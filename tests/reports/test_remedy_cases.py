@@ -110,8 +110,10 @@ CASES = [
         ),
         [
             "set requests.cpu of container app to 500m and set requests.cpu of init container i to 300m",
-            ("set limits.cpu of container app to e.g. 700m (its request) and set requests.cpu of init container i to "
-            "300m"),
+            (
+                "set limits.cpu of container app to e.g. 700m (its request) and set requests.cpu of init container i "
+                "to 300m"
+            ),
         ],
         id="a request over its limit hides a bound",
     ),

@@ -181,12 +181,11 @@ def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
     second = quota("second", {"limits.memory": "1Gi"}, {"limits.memory": "0"}, scopes=["NotBestEffort"])
     found = told(filed("Pod", "p", GOOD), first, second)
     unknown = "(kres does not know what it needs)"
-    assert advised(found) == (
-        (
-            f"set requests.cpu of container app to e.g. 100m {unknown} and limits.memory of container app to e.g. "
-            f"128Mi {unknown}"
-        ),
+    cpu, memory = (
+        f"requests.cpu of container app to e.g. 100m {unknown}",
+        "limits.memory of container app to e.g. 128Mi",
     )
+    assert advised(found) == (f"set {cpu} and {memory} {unknown}",)
 
 
 def test_a_default_priority_class_that_a_quota_counts_by_is_shown():
