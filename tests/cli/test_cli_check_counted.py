@@ -48,9 +48,9 @@ def test_an_object_of_a_file_that_a_quota_refuses_is_found(
     path.write_text(QUOTA.replace("HARD", hard) + text, "utf-8")
     found = kres(f"check --offline -f {path}")
     assert found.code == 1
-    assert "error KRES101" in found.out
+    assert "error KRES116" in found.out
     assert "refused: exceeded quota: q" in found.out
     assert "pods missing" not in found.out
     path.write_text(QUOTA.replace("HARD", enough) + text, "utf-8")
     found = kres(f"check --offline -f {path}")
-    assert (found.code, "KRES101" in found.out) == (0, False)
+    assert (found.code, "KRES116" in found.out) == (0, False)

@@ -154,7 +154,13 @@ def test_a_service_beside_several_workloads_is_a_line_as_they_are(kres: Kres, tm
     lines = kres("explain", "-f", str(tmp_path / "two.yaml"), "--offline").out.splitlines()
     assert lines[0].split() == ["NAMESPACE", "NAME", "QOS", "OUTCOME", "WHY"]
     assert [line.split()[1] for line in lines[1:4]] == ["pod/p", "pod/other", "service/svc"]
-    assert lines[4:] == ["3 objects: 3 admitted", "together: all of it fits: p: 1 of 1, other: 1 of 1"]
+    assert lines[4:] == [
+        "3 objects: 3 admitted",
+        "together: all of it fits",
+        "  NAME   FITS",
+        "  p      1 of 1",
+        "  other  1 of 1",
+    ]
 
 
 def test_quotas_of_files_are_shown_wherever_they_are(kres: Kres, tmp_path: Path):

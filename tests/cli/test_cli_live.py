@@ -206,7 +206,7 @@ def test_what_was_added_to_pods_is_known_without_their_replica_set(kres: Kres, a
     for each in (one, other):
         each["spec"]["containers"].append({"name": "proxy", "resources": {"limits": {"memory": "64Mi"}}})
     api.objects += settled(one, other)
-    assert "container proxy" in kres("explain deploy/web").out
+    assert "container proxy" in kres("explain deploy/web --all").out
     assert not any("replicasets" in path for path in api.asked)
 
 
@@ -241,7 +241,7 @@ def test_answers(kres: Kres, shop, text: str, code: int, out: str, err: str):
 
 
 def test_one_object_in_full_and_several_in_a_line_each(kres: Kres, shop):
-    full = kres("explain pod/big").out
+    full = kres("explain pod/big --all").out
     assert (
         full.startswith("full: shop/Pod/big: exists; a further pod like it would be refused: memory of")
         and "QoS class" in full
@@ -311,7 +311,7 @@ def test_what_is_asked_about_may_not_be_read(kres: Kres, shop, text: str, denied
 def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
     shop.denied = {"limitranges", "resourcequotas"}
     shop.objects.append({"kind": "Namespace", "metadata": {"name": "shop"}})
-    *first, third = kres("explain pod/big").out.splitlines()[:3]
+    *first, _, third = kres("explain pod/big").out.splitlines()[:4]
     said = "admitted as far as seen: shop/Pod/big; LimitRange and ResourceQuota could not be read"
     assert " ".join(line.strip() for line in first) == said
     assert third == "nothing to change as far as seen"
@@ -322,7 +322,7 @@ def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
 def test_what_a_policy_may_set_or_limit_is_not_known_where_it_may_not_be_read(kres: Kres, shop):
     shop.denied = {"limitranges", "resourcequotas"}
     shop.objects.append(deployment("bare"))
-    out = kres("explain deploy/bare").out
+    out = kres("explain deploy/bare --all").out
     assert "\n  what LimitRanges fill in is not known: they could not be read\n" in out
     assert "\nQoS class BestEffort as far as seen: " in out
     code, out, err = kres("explain deploy/bare --for app.limits.memory")
