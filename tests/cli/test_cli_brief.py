@@ -145,7 +145,7 @@ def test_lists_of_differences_leave_out_what_is_the_same(kres: Kres):
     code, out, err = kres("diff pods -A --demo -o brief")
     firsts = [block.partition(":")[0] for block in out.rstrip("\n").split("\n\n")]
     assert (code, set(firsts)) == (1, {"differs"})
-    assert err == f"{len(firsts)} of 58 objects differ\n"
+    assert err == f"{len(firsts)} of 60 objects differ\n"
 
 
 def test_what_is_not_changed_is_the_same(kres: Kres, file):
@@ -166,7 +166,7 @@ def test_the_classes_of_pods_and_what_leads_to_another(kres: Kres):
     assert first == (
         "BestEffort: batch/Pod/thumbnails-29sb6: container resize has no cpu request and no cpu limit; and 1 more"
     )
-    assert [line.partition(":")[2].partition(":")[0].strip() for line in rest[:2]] == [
+    assert [line.partition(":")[0].partition(" ")[2].strip() for line in rest[:2]] == [
         "for the next pod to be Guaranteed",
         "for the next pod to be Burstable",
     ]

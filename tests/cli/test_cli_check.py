@@ -291,7 +291,7 @@ def test_an_object_of_a_file_that_makes_no_pods_is_refused(kres: Kres, tmp_path:
     rule = BY_CODE["KRES116"]
     (tmp_path / "claim.yaml").write_text(example(rule.code, "failing"))
     (one,) = items(kres("check -f claim.yaml --offline --allow-partial --select KRES116 -o json").out)
-    assert (one["object"]["kind"], one["object"]["name"], one["line"]) == ("PersistentVolumeClaim", "data", 8)
+    assert (one["object"]["kind"], one["object"]["name"], one["line"]) == ("PersistentVolumeClaim", "data", 7)
     assert "requested: requests.storage=5Gi" in one["message"]
     (tmp_path / "claim.yaml").write_text(example(rule.code, "passing"))
     assert items(kres("check -f claim.yaml --offline --allow-partial --select KRES116 -o json").out) == []
