@@ -133,7 +133,7 @@ class Reader:
             if self._over.is_set():
                 break
         self._refused, self._sharing = False, Sharing()
-        self.state = replace(self.state, held=True, heard=self._clock.now())
+        self.state = replace(self.state, has_objects=True, heard=self._clock.now())
         self._say("listed", tuple(skipped))
         return version
 
@@ -149,7 +149,7 @@ class Reader:
         self._say("begin")
         if items:
             self._say("items", items)
-        self.state = replace(self.state, held=True, heard=self._clock.now())
+        self.state = replace(self.state, has_objects=True, heard=self._clock.now())
         self._say("listed", ())
         self._wait("polling", ClusterError("parameters of policies are read now and again"), POLL)
 
@@ -246,7 +246,7 @@ class Reader:
         items, _ = named(self._connection, self.kind, self.need)
         self._say("begin")
         self._say("items", items)
-        self.state = replace(self.state, held=True)
+        self.state = replace(self.state, has_objects=True)
         self._say("listed", ())
         self._wait("polling", refused, POLL)
 
