@@ -24,8 +24,8 @@ class FeedState(Struct, frozen=True, omit_defaults=True):
     ``asked``: the seconds that the server asked to wait.
     denied, absent: the server's words are ``why``. failed: its answer cannot be used. These are tried again at ``due``.
 
-    ``heard`` stays when the server is heard no more. ``has_objects``: a whole list was read once; its objects stay in the
-    store whatever happens.
+    ``heard`` stays when the server is heard no more. ``has_objects``: a whole list was read once; its objects stay in
+    the store whatever happens.
     """
 
     phase: Phase
