@@ -306,12 +306,12 @@ def test_how_it_goes_on_is_told(cluster: Cluster):
             follower.until(lambda: follower.phases() == {phase} and follower.state(PODS).tries == tries)  # noqa: B023
             assert follower.state(PODS).why.startswith(why)
             assert follower.state(PODS).due == 7.0 + 0.4 * 2**tries
-            assert not follower.state(PODS).held
+            assert not follower.state(PODS).has_objects
             assert follower.store.covered(PODS).state == "failed"
             clock.go.set()
         follower.until(lambda: follower.phases() == {"retrying"} and follower.state(PODS).tries == 4)
         # The list has come; its objects stay while the watch is tried again.
-        assert follower.state(PODS).held
+        assert follower.state(PODS).has_objects
         assert names(follower) == ["web"]
         assert follower.store.covered(PODS) == READ
         clock.go.set()
