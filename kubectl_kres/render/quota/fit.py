@@ -204,7 +204,7 @@ def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
 
 def _head(denied: Denied) -> Line:
     word, tone, missing = _refused(denied)
-    return [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
+    return [(tone, f"{padded(word, 7)}  "), ("strong", denied.subject.full), ("", f"  {missing}")]
 
 
 def _because(denied: Denied) -> Iterator[tuple[str, str]]:

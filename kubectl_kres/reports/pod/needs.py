@@ -162,9 +162,11 @@ class WorkloadOrigin(NamedTuple):
 
 
 def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadOrigin | None:
-    """None for one for which claims are made: they depend on more."""
+    """None for one for which claims are made, or whose own old pods are read: they depend on more."""
     spec = _spec(workload)
     if spec is None or workload.spec.volume_claim_templates or makes_objects(spec):
+        return None
+    if kind in _REPLACED and _replaces(store, kind, workload):
         return None
     classes = (spec.priority_class_name, spec.runtime_class_name or "", getattr(spec, "service_account_name", ""))
     subject = Subject(ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), BY_KIND[kind])
