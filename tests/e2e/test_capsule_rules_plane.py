@@ -98,7 +98,7 @@ def test_rule_of_a_tenant_is_read_and_computed(bakery: Bakery, kres: Kres) -> No
     assert f"Tenant/{bakery.name} spec.rules[0].enforce.workloads.resources.limits[cpu]" in done.stdout, done.stderr
     assert re.search(r"memory limit +256Mi +64Mi +capsule/rule-match-request", done.stdout)
     for word in (f"ns/{bakery.name}", f"tenant/{bakery.name}"):
-        assert "limits.memory:" in kres("explain", word).stdout
+        assert "limits.memory:" in kres("explain", word, "--all").stdout
 
 
 @pytest.mark.parametrize("kind", ["GlobalResourceQuota", "Tenant"])

@@ -68,8 +68,8 @@ def test_what_nodes_have(alone: bool, controlplane: ControlPlane, kres: Kres, na
 
     number = str(len(send("GET", "/api/v1/nodes")["items"]))
     for asked in ("pod/" + name, *(() if alone else ("deploy/web",))):
-        told = kres("explain", asked, "-n", namespace).stdout
-        assert told.startswith("admitted: ") and "it is the scheduler that finds no node" in told
+        told = kres("explain", asked, "-n", namespace, "--all").stdout
+        assert told.startswith("admitted, but waits: ") and "no node" in told
         assert WORDS in " ".join(told.split())
         shown = " ".join(told.split())
         # The nodes of other tests may be tainted.
