@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -31,7 +31,9 @@ from kubectl_kres.cli.args.options import SHARED, OneOf, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.program import Program, aliases, commands
 from kubectl_kres.cli.system import systems
-from kubectl_kres.model.kinds import KINDS, Kind
+
+if TYPE_CHECKING:
+    from kubectl_kres.model.kinds import Kind
 
 #: What the shell is told beside the candidates. Source: spf13/cobra ShellCompDirective.
 FILES, NO_SPACE, NO_FILES, FOLDERS = 0, 2, 4, 16
@@ -86,6 +88,8 @@ def named(
 
 
 def _types(takes: Callable[[Kind], bool], end: str) -> tuple[Completion, ...]:
+    from kubectl_kres.model.kinds import KINDS
+
     return tuple(Completion(f"{kind.plural}{end}", kind.kind) for kind in KINDS if takes(kind))
 
 

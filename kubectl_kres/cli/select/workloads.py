@@ -444,10 +444,10 @@ def _elsewhere(source: ObjectSource, subject: Subject) -> str:
     if not kind.namespaced:
         return ""
     try:
-        pages = source.pages(ReadRequest(kind.kind, field_selector=f"metadata.name={ref.name}", required=False))
-        spaces = [item.metadata.namespace for page in pages for item in page if item.metadata.name == ref.name]
+        source.fill((ReadRequest(kind.kind, field_selector=f"metadata.name={ref.name}", required=False),))
     except ClusterError:
         return ""
+    spaces = [item.metadata.namespace for item in source.store.all(kind.kind) if item.metadata.name == ref.name]
     if not spaces:
         return ""
     shown = " or ".join(f"-n {space}" for space in spaces[:_SPACES])

@@ -10,7 +10,7 @@ from kubectl_kres.reports.common.explanation import Explanation
 
 
 class ToyText(RenderSystem):
-    def outcome_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+    def outcome_lines(self, explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
         if any(one.rule == "toy/team" for one in explanation.verdict.findings):
             yield [("quiet", "toy: its budget decides")]
 
