@@ -89,7 +89,7 @@ STATES = {
     "denied": (FORBIDDEN, {}),
     "not-installed": (Coverage("absent"), {}),
     "loading": (None, {"read": 400, "about": 1200}),
-    "stale": (None, {"held": True, "heard": 960.0, "tries": 3, "why": "no route to host", "due": 1008.0}),
+    "stale": (None, {"has_objects": True, "heard": 960.0, "tries": 3, "why": "no route to host", "due": 1008.0}),
 }
 KINDS = {"not-installed": "ResourcePool"}
 
