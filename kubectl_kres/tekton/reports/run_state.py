@@ -20,7 +20,7 @@ from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.run_facts import condition_of
 from kubectl_kres.tekton.rules.controller.quota_retry import REASON
 
-#: Reasons of a run whose images do not come. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
+#: Reasons of a run whose images cannot be pulled. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
 _IMAGE = frozenset({"TaskRunImagePullFailed", "ImagePullBackOff"})
 #: The sentence about a container of a failed run. Source: tekton pkg/pod/status.go getFailureMessage.
 _ENDED_BY_KILL = re.compile(r'"(?:step-)?([^"]+)" exited with code \d+(?:: | \()?OOMKilled|OOMKilled')
