@@ -15,7 +15,7 @@ _LINK = re.compile(r"(?P<head>(?P<picture>!?)\[[^\]]*\]\()(?!https?:|#)(?P<path>
 _TAG = re.compile(r'(?P<head><(?:img|source)[^>]*?\b(?:src|srcset)=")(?!https?:)(?P<path>[^"]+)"')
 
 
-class Metadata(MetadataHookInterface):  # type: ignore[misc]  # hatchling is there only where a package is built
+class Metadata(MetadataHookInterface):
     """Fills in ``readme`` and ``urls``, which pyproject.toml calls dynamic."""
 
     def update(self, metadata: dict[str, Any]) -> None:
