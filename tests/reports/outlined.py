@@ -10,15 +10,18 @@ from kubectl_kres.reports.explain.summary import Outline
 
 
 def outline_of(found: Explanation) -> Outline:
-    """Without what mends it, which a list says without trying it."""
+    """Without what mends it, which a list says without trying it, and without the server's sentence, which it does not say."""
     verdict = structs.replace(found.verdict, message="", causes=(), others=())
+    state = found.run_state
+    if state is not None and state.message == found.verdict.message:
+        state = structs.replace(state, message="")
     quality = found.qos.name if found.qos is not None else ""
     names = {one.path: one.name for one in found.containers if one.role != "pod"}
     names = {"spec": "the pod level", **names} if verdict.findings else {}
     ended = found.tekton is not None and found.tekton.about_another
     return Outline(
         found.subject, verdict, quality, "", found.unseen, found.complete, names,
-        replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=found.run_state,
+        replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=state,
     )  # fmt: skip
 
 
