@@ -10,22 +10,24 @@ from kubectl_kres.reports.explain.summary import Outline
 
 
 def outline_of(found: Explanation) -> Outline:
-    """Without what mends it, which a list says without trying it, and without the server's sentence, which it does not say."""
+    """Without what mends it, which a list says without trying it."""
     verdict = structs.replace(found.verdict, message="", causes=(), others=())
-    state = found.run_state
-    if state is not None and state.message == found.verdict.message:
-        state = structs.replace(state, message="")
     quality = found.qos.name if found.qos is not None else ""
     names = {one.path: one.name for one in found.containers if one.role != "pod"}
     names = {"spec": "the pod level", **names} if verdict.findings else {}
     ended = found.tekton is not None and found.tekton.about_another
     return Outline(
         found.subject, verdict, quality, "", found.unseen, found.complete, names,
-        replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=state,
+        replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=found.run_state,
     )  # fmt: skip
 
 
 def shown(outline: Outline) -> object:
-    """What the line says; containers that nothing is said of have no names here, and ready pods are not explained."""
-    row = row_of(outline)._replace(ready="", remedy="")
-    return structs.replace(outline, names={}, ready="", remedy=""), row
+    """What the line says; containers that nothing is said of have no names here, and ready pods are not explained.
+
+    Without the server's sentence and who set a limit, which a line of a list does not say.
+    """
+    row, state = row_of(outline)._replace(ready="", remedy=""), outline.run_state
+    if state is not None:
+        state = structs.replace(state, message="", detail=state.detail.partition("; the limit")[0])
+    return structs.replace(outline, names={}, ready="", remedy="", run_state=state), row
