@@ -157,7 +157,7 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
         if check.passed:
             yield from toned("", wrapped(f"passes: {title}", width, first="  ", rest="    "))
         else:
-            text = f"refuses: {title} {check.message}"
+            text = f"refuses: {title.removesuffix('.')}: {check.message}"
             yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
 
 
@@ -165,7 +165,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     if not turns:
         return
     yield [("", "")]
-    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; how a pass goes now")]
+    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; what its controller would do now")]
     shown = list(turns)
     if not steps:
         waiting = [turn for turn in turns if turn.result != "kept" or turn.own]
@@ -247,7 +247,7 @@ def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: boo
         if steps:
             yield from _sums(quota.sums, width)
     yield [("", "")]
-    yield from _titled("may it be changed", pool_explanation.bounds, width)
+    yield from _titled("can it be changed", pool_explanation.bounds, width)
     yield from _titled("if it is deleted, which is never refused", pool_explanation.follows, width)
 
 

@@ -123,8 +123,8 @@ def _whose(path: str) -> str:
 
 #: What an empty stanza of the pod level does.
 _EMPTY_LEVEL = (
-    "a quirk of the API server and no advice: the containers keep their requests and limits, the class only no longer "
-    "counts them; else all of them have to go, and the LimitRange defaults that would fill them in"
+    "possible, not advice: with an empty spec.resources the API server leaves the containers out of the class, while "
+    "their requests and limits still hold; the other way is to remove all of these, and the LimitRange defaults"
 )
 _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
@@ -259,7 +259,7 @@ def score_lines(quality: Quality, width: int, most: int | None = None) -> Iterat
         return
     yield [("", "")]
     where = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
-    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  lower lives longer")]
+    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  the kernel ends the highest first")]
     shown = quality.scores[:most]
     label = max(size(score.container) for score in shown)
     for score in shown:

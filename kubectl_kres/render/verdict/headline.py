@@ -347,4 +347,4 @@ def _drift(explanation: Explanation) -> str:
     count = sum(1 for container in explanation.containers for value in container.values if value.note)
     if not count:
         return ""
-    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"
+    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from what it would get today"

@@ -22,7 +22,7 @@ from kubectl_kres.tekton.text.taskrun import time_text
 
 _NAME, _CELL = 30, 18
 _RACE = "; which task is first is chance"
-_HEADS = ("TASK", "RUNS", "CPU REQ / LIM", "MEMORY REQ / LIM", "ANSWER")
+_HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")
 
 
 def lines(
@@ -229,6 +229,7 @@ def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
     rows = [[clipped(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS[:-1])]
     yield [("", "")]
+    yield [("quiet", "request / limit of the pod of each task")]
     yield [("quiet", "  ".join((*map(padded, _HEADS[:-1], widths), _HEADS[-1])))]
     for task, row in zip(tasks, rows, strict=True):
         tone, answer = _answer(task)
