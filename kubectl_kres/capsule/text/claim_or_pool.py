@@ -31,6 +31,8 @@ from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.quota.usage_tree import above
 
+#: Resources that are named of those of which more is used than there is.
+_OVER = 2
 #: Why the quotas of a Tenant in its namespaces may allow too much together.
 _LATE = "Capsule lowers these quotas after pods came: what is created at once in several namespaces is admitted."
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
@@ -312,7 +314,7 @@ def _about(tenant_explanation: TenantExplanation) -> str:
         f"{use.resource} {use.used} of {use.hard}" for item in tenant_explanation.items for use in item.uses if use.over
     ]
     return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}{rules}" + (
-        f"; uses {', '.join(over)}" if over else ""
+        f"; uses {listed(over, _OVER)}" if over else ""
     )
 
 

@@ -22,6 +22,8 @@ from kubectl_kres.reports.common.resource_lists import listed
 
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
 _WAYS, _HOLDERS, _QUEUE, _RESOURCES = 2, 5, 3, 5
+#: Resources of one quota of a Tenant that are shown.
+_USES = 3
 #: Warnings, edits and claims ahead that are named.
 _REMARKS, _EDITS, _AHEAD = 2, 1, 3
 
@@ -54,7 +56,7 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
         texts = [item.fault] if item.fault else [f"{use.resource}: {use_text(report, use)}" for use in uses]
         tone: Tone = "bad" if item.fault or any(use.over for use in uses) else ""
         texts = [f"{item.quota}: {texts[0]}", *texts[1:]] if texts else [f"{item.quota} limits nothing"]
-        yield from _capped("quota", texts, _RESOURCES, "resource", width, tone=tone)
+        yield from _capped("quota", texts, _USES, "resource", width, tone=tone)
     yield from _capped("", [""] * (len(report.items) - _REMARKS), 0, "quota", width)
     yield from _capped("rules", [rule_text(rule) for rule in report.rules], _REMARKS, "rule", width)
     if report.items:
@@ -101,7 +103,7 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
     more = len(report.ways) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
-    yield from more_line([*others, "the sums of the quota", "whether it can be edited or deleted"], width)
+    yield from more_line([*others, "the sums of the quota", "what edits it allows"], width)
 
 
 def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:

@@ -199,11 +199,11 @@ def class_lines(quality: Quality, width: int) -> Iterator[Line]:
         yield from _live(quality, width)
 
 
-def refused_lines(quality: Quality, width: int) -> Iterator[Line]:
-    """Yield the server's words where the pod is refused."""
+def refused_lines(quality: Quality, width: int, most: int = 10_000) -> Iterator[Line]:
+    """Yield the server's words where the pod is refused. ``most``: cells of its sentence."""
     if quality.refused:
         word = f"refused{partly(quality.refused, quality.unseen)}"
-        first, *rest = wrapped(f"{word}: {quality.refused}", width, rest="  ")
+        first, *rest = wrapped(f"{word}: {clipped(quality.refused, most)}", width, rest="  ")
         yield [("bad", word), ("", first.removeprefix(word))]
         yield from toned("", rest)
 

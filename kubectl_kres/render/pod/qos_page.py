@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from kubectl_kres.render.pod.qos import because, class_lines, edit_text, refused_lines, score_lines, tree
 from kubectl_kres.render.text.labels import labelled, more_line
-from kubectl_kres.render.text.line import Line, draw, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.qos.qos_report import Quality
 
 #: Reasons, edits that lead to a class, and containers that are shown; the rest is counted.
-_REASONS, _EDITS, _SCORES = 2, 3, 3
+_REASONS, _EDITS, _SCORES = 2, 2, 2
+#: Cells of the server's sentence.
+_SENTENCE = 150
 
 
 def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -24,7 +26,7 @@ def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator
 def page_lines(quality: Quality, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield from class_lines(quality, width)
-    yield from refused_lines(quality, width)
+    yield from refused_lines(quality, width, _SENTENCE)
     if quality.cgroups is not None:
         yield from tree(quality.cgroups, width, notes=False)
     else:
@@ -65,13 +67,15 @@ def _reach_lines(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
     if not reach.edits:
         yield [("", f"to be {reach.name}: no edit of the manifest leads there")]
         return
-    yield [("strong", f"to be {reach.name}"), ("quiet", " (the next pod; a live one keeps its class)" * live)]
+    remarks = ["the next pod; a live one keeps its class"] * live + ["such a pod would be refused"] * bool(
+        reach.refused
+    )
+    tone: Tone = "warn" if reach.refused else "quiet"
+    yield [("strong", f"to be {reach.name}"), (tone, f" ({'; '.join(remarks)})" * bool(remarks))]
     for edit in reach.edits[:_EDITS]:
         yield from toned("", wrapped(edit_text(edit), width, first="  ", rest="    "))
     if (count := len(reach.edits) - _EDITS) > 0:
         yield [("quiet", f"  and {count} more edit{'s' * (count != 1)}")]
-    if reach.refused:
-        yield [("warn", "  a pod with these values would be refused")]
 
 
 def _more(quality: Quality) -> list[str]:

@@ -78,8 +78,8 @@ def _next(part: TektonPart, problem: Problem) -> str:
     if problem.reason == "ExceededResourceQuota":
         whose = f"that of PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun's"
         return (
-            f"Tekton retries every {problem.requeue_seconds}s without end; while it waits the TaskRun's timeout is "
-            f"paused, {whose} keeps running"
+            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile its timeout is paused, {whose} "
+            "runs on"
         )
     if not problem.final:
         return f"Tekton tries again after {problem.requeue_seconds}s"
