@@ -214,6 +214,8 @@ def _because(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
         text = message_of(denied.verdict)
         yield "server", text.partition(" is forbidden: ")[2] or text
+    elif denied.verdict.blocked is not None:
+        yield "server", denied.verdict.blocked.message
 
 
 def _goes_on(denied: Denied, now: str) -> Iterator[tuple[str, str]]:

@@ -204,7 +204,8 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
         because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation), now=now)
         text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {because}"
         if word not in CALM and state is not None and state.since:
-            text += f" (since {since(state.since, now) or state.since})"
+            age = f"since {since(state.since, now) or state.since})"
+            text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
     if state is None or not is_held_up(state):
         text += _held(explanation)
         if word == "admitted":

@@ -241,13 +241,13 @@ def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
     last = next((fact.text for fact in seen if fact.reason == "FailedCreate"), "")
     claim = _CLAIM.search(last)
     if claim is not None and not (claims and _COMPUTED.search(claim[0])):
-        return f"mend the PersistentVolumeClaim of its pod: {claim[1]}"
+        return f"correct the PersistentVolumeClaim of its pod: {claim[1]}"
     if not last or _COMPUTED.search(last):
         return ""
     who = refuser(last)
     if who == _SERVER:
-        return f"mend what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
-    return f"mend {who}, which refuses its pods"
+        return f"look into what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
+    return f"look into what refuses its pods: {who}"
 
 
 #: Reasons of containers that have ended or wait and that nobody has to look into.

@@ -105,7 +105,7 @@ _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
         "the pod has to run beside its affinity assistant: let that StatefulSet's pod come, or set the coschedule flag "
         "of Tekton's feature-flags to disabled"
     ),
-    "NotCreated": _say("wait for its controller; kubectl describe shows what it tried last"),
+    "NotCreated": _say("wait for its controller; kubectl describe shows its last try"),
     "NotReady": _not_ready,
     "NotStarted": _look_at_pod,
     "NodeLost": _say("look at its node (kubectl describe node): it does not report any more"),
