@@ -4,63 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli.apiserver import Api
+from cli.made_policies import MADE, SPACE, policy, workload
 from cli.running import Kres
-
-Raw = dict[str, Any]
-SPACE = "shop"
-#: By kind of the object that is made: API group, resource, the expression that refuses it.
-MADE = {
-    "PersistentVolumeClaim": ("", "persistentvolumeclaims", "object.spec.resources.requests['storage'] != '2Gi'"),
-    "EphemeralClaim": ("", "persistentvolumeclaims", "!(object.metadata.name.endsWith('-w'))"),
-    "ReplicaSet": ("apps", "replicasets", "object.spec.template.spec.containers.all(c, c.image != 'img:1')"),
-    "ControllerRevision": ("apps", "controllerrevisions", "object.data.spec.template.metadata.labels.a != 'web'"),
-    "Job": ("batch", "jobs", "!object.metadata.name.startsWith('web')"),
-    "ResourceClaim": (
-        "resource.k8s.io", "resourceclaims", "object.spec.devices.requests.all(r, r.exactly.count < 2)"
-    ),
-}  # fmt: skip
-
-
-def policy(kind: str) -> tuple[Raw, Raw]:
-    group, resource, expression = MADE[kind]
-    rule = {"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": [resource]}
-    spec = {
-        "matchConstraints": {"resourceRules": [rule]}, "failurePolicy": "Fail",
-        "validations": [{"expression": expression, "message": "not like this"}],
-    }  # fmt: skip
-    head = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "no"}}
-    binding = {"policyName": "no", "validationActions": ["Deny"]}
-    return (
-        {**head, "kind": "ValidatingAdmissionPolicy", "spec": spec},
-        {**head, "kind": "ValidatingAdmissionPolicyBinding", "spec": binding},
-    )
-
-
-def workload(kind: str) -> Raw:
-    template: Raw = {"metadata": {"labels": {"a": "web"}}, "spec": {"containers": [{"name": "c", "image": "img:1"}]}}
-    meta = {"name": "web", "namespace": SPACE}
-    spec: Raw = {"replicas": 1, "selector": {"matchLabels": {"a": "web"}}, "template": template}
-    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
-    made = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
-    match kind:
-        case "PersistentVolumeClaim":
-            spec |= {"serviceName": "web", "volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": claim}]}
-            return {**made, "kind": "StatefulSet"}
-        case "ControllerRevision":
-            return {**made, "kind": "StatefulSet", "spec": {**spec, "serviceName": "web"}}
-        case "EphemeralClaim":
-            template["spec"]["volumes"] = [{"name": "w", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}]
-        case "ResourceClaim":
-            template["spec"]["resourceClaims"] = [{"name": "d", "resourceClaimTemplateName": "two"}]
-        case "Job":
-            template["spec"]["restartPolicy"] = "Never"
-            cron = {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": template}}}
-            return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": meta, "spec": cron}
-    return made
 
 
 @pytest.fixture
