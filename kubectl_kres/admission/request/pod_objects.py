@@ -121,6 +121,13 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
 
 
+def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
+    """What policies say of a pod that a system builds, of which its resources are known and little else."""
+    if policies.reviewer is None:
+        return ObjectReview({})
+    return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
+
+
 def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
     """What objects cost each quota, one after the other."""
     for creation in creations:

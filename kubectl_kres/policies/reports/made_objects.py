@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import ReferenceType
 
@@ -12,11 +12,12 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.policies.reports.context import admission_context, computable, with_kind
+from kubectl_kres.policies.reports.context import PluginLookups, admission_context, computable, with_kind
 from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import Chain
 from kubectl_kres.policies.rules.made_objects import reviewed, unread_of
-from kubectl_kres.policies.rules.request import creation
+from kubectl_kres.policies.rules.policy import Bound
+from kubectl_kres.policies.rules.request import Request, creation
 from kubectl_kres.policies.rules.resources import settled, undecodable
 from kubectl_kres.store.store import Store
 
@@ -41,7 +42,31 @@ def review_made(
     except (Unparsable, msgspec.ValidationError):
         return ObjectReview(raw)
     withheld = unread_of(request.kind, whole=whole)
-    validating, gaps = computable(context.world.validating, request, context, withheld)
-    mutating, others = computable(context.world.mutating, request, context, withheld)
+    built = not whole and request.kind == "Pod"
+    validating, gaps = _computable(context.world.validating, request, context, withheld, built=built)
+    mutating, others = _computable(context.world.mutating, request, context, withheld, built=built)
     run = Chain(request, Policies(), server, structs.replace(context.world, validating=validating, mutating=mutating))
     return reviewed(run, request, raw, (*with_kind(gaps, VALIDATING), *with_kind(others, MUTATING)))
+
+
+def _computable(
+    bound: Sequence[Bound], request: Request, context: PluginLookups, withheld: frozenset[str], *, built: bool
+) -> tuple[tuple[Bound, ...], list[str]]:
+    """``built``: of a pod that a system builds not all labels are known either, by which policies may select it."""
+    kept, gaps = computable(bound, request, context, withheld)
+    left = tuple(item for item in kept if not (built and _selects(item)))
+    gaps += [
+        f"{item.policy.name} is not computed: it asks for labels, which is not read"
+        for item in kept
+        if item not in left
+    ]
+    return left, gaps
+
+
+def _selects(item: Bound) -> bool:
+    specs = [
+        item.policy.spec.get("matchConstraints"),
+        *((it.get("spec") or {}).get("matchResources") for it in item.bindings),
+    ]
+    selectors = ((spec or {}).get("objectSelector") or {} for spec in specs)
+    return any(selector.get("matchLabels") or selector.get("matchExpressions") for selector in selectors)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.admission.decoding.unknown_fields import table
 from kubectl_kres.admission.request.new_pod import ObjectReview
 from kubectl_kres.model.pod import unread_fields
 from kubectl_kres.policies.rules import chain
@@ -15,11 +16,21 @@ from kubectl_kres.policies.rules.request import Request, matched
 Raw = Mapping[str, Any]
 #: Kinds that hold a pod template, of which not all is read.
 _OF_TEMPLATES = frozenset({"ReplicaSet", "ControllerRevision", "Job"})
+#: What is known of a pod that a system makes.
+_BUILT = frozenset({
+    *("name", "containers", "initContainers", "resources", "limits", "requests", "claims", "restartPolicy"),
+    *("activeDeadlineSeconds", "priorityClassName", "runtimeClassName", "affinity"),
+})  # fmt: skip
 
 
 def unread_of(kind: str, *, whole: bool) -> frozenset[str]:
     """Fields that policies may ask for and that were not read. ``whole``: the maker is as a file holds it."""
-    return frozenset() if whole or kind not in _OF_TEMPLATES else unread_fields(whole=False, additions=False)
+    if whole:
+        return frozenset()
+    if kind == "Pod":
+        fields = (table().types[name] for name in ("PodSpec", "Container"))
+        return frozenset({"labels", "annotations", *(field for names in fields for field in names)} - _BUILT)
+    return unread_fields(whole=False, additions=False) if kind in _OF_TEMPLATES else frozenset()
 
 
 def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ()) -> ObjectReview:

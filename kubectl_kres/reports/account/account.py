@@ -28,7 +28,6 @@ from kubectl_kres.reports.common.analysis import Account, Analysis, instead
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
@@ -160,8 +159,6 @@ def first_refusals(first: Iterable[Creation], policies: Policies, server: Server
 def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creation]:
     kind = subject.ref.kind
     workload = analysis.start.owner or manifest_workload(subject)
-    for system in systems():
-        yield from system.creations(store, subject, analysis)
     if workload is None:
         return
     if kind == "CronJob":
