@@ -8,22 +8,17 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-HERE = Path(__file__).parents[1] / "vpa_webhook"
-sys.path.insert(0, str(HERE))
-
 import build
-import plane as vpa_plane
+import pytest
 from controlplane import BASIC_CONTROLLERS, ControlPlane
 from e2e.plugin import Kres, environment, plugin
-from test_recorded_webhook import answer_of, outcomes_of, sorted_parts
-from worlds import HALF, by_lot, limits, pod, rec, vpa
+from vpa_webhook import plane as vpa_plane
+from vpa_webhook.test_recorded_webhook import answer_of, outcomes_of, sorted_parts
+from vpa_webhook.worlds import HALF, by_lot, limits, pod, rec, vpa
 
 pytestmark = pytest.mark.e2e
 
@@ -84,7 +79,7 @@ def test_the_program_reads_and_computes_it(plane: ControlPlane, kubectl: Path, t
     assert {key: value["value"] for key, value in values.items()} == {
         (side, name): amount for side, amounts in stored.items() for name, amount in amounts.items()
     }
-    assert values["requests", "cpu"]["setBy"]["rule"] == "vpa/limit-range-max"
+    assert values["requests", "cpu"]["rule"] == "vpa/limit-range-max"
     assert "failurePolicy Ignore" in text
     assert "webhook vpa.k8s.io" in text
     bare = json.loads(kres(*words, "-o", "json").stdout)
@@ -92,7 +87,7 @@ def test_the_program_reads_and_computes_it(plane: ControlPlane, kubectl: Path, t
 
 
 def _values(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    container = answer["containers"][0]
+    container = answer["items"][0]["containers"][0]
     values: list[dict[str, Any]] = container["values"]
     return values
 
