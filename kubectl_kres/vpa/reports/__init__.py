@@ -8,7 +8,7 @@ from typing import Any
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.system import Right, System
+from kubectl_kres.reports.common.system import KindAnswers, Right, System
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import GROUP, KIND
 
@@ -22,6 +22,7 @@ class VerticalAutoscaling(System):
 
     name = "vpa"
     group = GROUP
+    answers: Mapping[str, KindAnswers] = {KIND: KindAnswers("vpa", on_screen=False)}
     policies = (KIND,)
     policy_kinds = (KIND, _HOOKS)
     beside_lists = frozenset({KIND})
@@ -29,6 +30,7 @@ class VerticalAutoscaling(System):
     deciding = frozenset({KIND})
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (Right(KIND, ("list",), "what vertical autoscalers write into new pods"),),
+        "explain": (Right(KIND, ("get", "list"), "what a vertical autoscaler does"),),
     }
 
     def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
