@@ -14,11 +14,11 @@ from typing import Any
 
 import build
 import pytest
-from controlplane import BASIC_CONTROLLERS, ControlPlane
+from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
 from e2e.plugin import Kres, environment, plugin
 from vpa_webhook import plane as vpa_plane
 from vpa_webhook.test_recorded_webhook import answer_of, outcomes_of, sorted_parts
-from vpa_webhook.worlds import HALF, by_lot, limits, pod, rec, vpa
+from vpa_webhook.worlds import HALF, by_lot, limits, pod, policy, rec, vpa
 
 pytestmark = pytest.mark.e2e
 
@@ -33,7 +33,8 @@ def plane(assets: Path) -> Iterator[ControlPlane]:
         vpa_plane.binary()
     except build.NoBinaryError as error:
         pytest.skip(f"no admission controller of the vertical autoscaler: {error}")
-    with ControlPlane(assets, controllers=BASIC_CONTROLLERS, controller_args=["--kube-api-qps=200"]) as started:
+    controllers = (*BASIC_CONTROLLERS, *WORKLOAD_CONTROLLERS)
+    with ControlPlane(assets, controllers=controllers, controller_args=["--kube-api-qps=200"]) as started:
         vpa_plane.install(started)
         yield started
 
@@ -52,13 +53,23 @@ def test_stored_pods_are_as_predicted(plane: ControlPlane) -> None:
 
 def played(plane: ControlPlane, number: int, world: dict[str, Any]) -> vpa_plane.Played:
     made = vpa_plane.Played(plane, number, world)
-    template = {"metadata": {"labels": vpa_plane.LABELS}, "spec": world["pod"]}
-    patch = {"spec": {"template": {"spec": template["spec"]}}}
-    path = f"/apis/apps/v1/namespaces/{made.space}/deployments/app"
-    stored = plane.request("GET", path)[1]
-    stored["spec"]["template"] = {**stored["spec"]["template"], **patch["spec"]["template"]}
-    vpa_plane.sent(plane, "PUT", path, stored)
+    put_template(plane, made.space, world["pod"], 0)
     return made
+
+
+def put_template(plane: ControlPlane, space: str, spec: dict[str, Any], replicas: int) -> None:
+    """Give the Deployment a template and replicas, again where its controller was faster."""
+    path = f"/apis/apps/v1/namespaces/{space}/deployments/app"
+    for _ in range(20):
+        stored = plane.request("GET", path)[1]
+        stored["spec"]["replicas"] = replicas
+        template = stored["spec"]["template"]["spec"]
+        template |= {"containers": spec["containers"], "terminationGracePeriodSeconds": 0}
+        status, answer = plane.request("PUT", path, stored)
+        if status == 200:
+            return
+        assert status == 409, answer
+    raise AssertionError("the Deployment changes all the time")
 
 
 def test_the_program_reads_and_computes_it(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
@@ -112,3 +123,91 @@ def test_a_fault_refuses_where_the_webhook_must_answer(plane: ControlPlane) -> N
 def plane_configuration(policy: str) -> dict[str, Any]:
     """The configuration as registered."""
     return {"metadata": {"name": "vpa-webhook-config"}, "webhooks": [{"name": "vpa.k8s.io", "failurePolicy": policy}]}
+
+
+WANTED = {"cpu": "500m", "memory": "200Mi"}
+
+
+_NAMES = ("refused", "refused-by-all", "comes-back", "as-recommended")
+
+
+@pytest.mark.parametrize(
+    ("name", "quota", "more"),
+    [
+        ("refused", {"requests.cpu": "900m"}, {}),
+        ("refused-by-all", {"limits.memory": "250Mi"}, {}),
+        ("comes-back", {"requests.cpu": "5"}, {}),
+        ("as-recommended", {"requests.cpu": "5"}, {"maxAllowed": HALF["requests"]}),
+    ],
+)
+def test_the_updater_ends_as_is_said(
+    plane: ControlPlane, kubectl: Path, tmp_path: Path, name: str, quota: dict[str, str], more: dict[str, Any]
+) -> None:
+    """The real updater runs until nothing changes any more: as many pods are old, new and missing as is said before."""
+    kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
+    policies = (policy("*", **more),) if more else ()
+    resources = {"requests": {"cpu": "100m", "memory": "50Mi"}, "limits": {"cpu": "200m", "memory": "60Mi"}}
+    if more:
+        resources = HALF
+    number = 4000 + _NAMES.index(name)
+    with vpa_plane.serving(plane):
+        made = vpa_plane.Played(
+            plane, number, {"vpas": [vpa(None, *policies)], "pod": pod(resources), "quotas": [{"hard": quota}]}
+        )
+        vpa_plane.until(made.settled)
+        put_template(plane, made.space, pod(resources), 4)
+        vpa_plane.until(lambda: len(running(plane, made.space)) == 4)
+        vpas = f"{vpa_plane.VPAS}/namespaces/{made.space}/verticalpodautoscalers/v0"
+        status = {"recommendation": {"containerRecommendations": [rec("c0", WANTED)]}}
+        vpa_plane.sent(plane, "PUT", f"{vpas}/status", {**plane.request("GET", vpas)[1], "status": status})
+        vpa_plane.time.sleep(3)
+        old = set(running(plane, made.space))
+        said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]["eviction"]
+        with vpa_plane.updating(plane):
+            seen: list[set[str]] = []
+            while len(seen) < 12 or len({frozenset(names) for names in seen[-8:]}) > 1:
+                assert len(seen) < 60
+                vpa_plane.time.sleep(1)
+                seen.append(set(running(plane, made.space)))
+    last = seen[-1]
+    ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
+    assert said["result"] == name.removesuffix("-by-all")
+    if name == "as-recommended":
+        assert ended == {"kept": 4, "come": 0, "missing": 0}
+        return
+    assert ended == {key: said.get(key, 0) for key in ended}
+
+
+def test_without_the_webhook_the_updater_never_ends(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
+    """Pods come as their template says, and are evicted again and again, as is said before."""
+    kres: Kres = plugin(kubectl, environment(plane.kubeconfig, kubectl, tmp_path), tmp_path)
+    resources = {"requests": {"cpu": "100m", "memory": "50Mi"}}
+    made = vpa_plane.Played(plane, 5000, {"vpas": [vpa([rec("c0", WANTED)])], "pod": pod(resources)})
+    put_template(plane, made.space, pod(resources), 2)
+    vpa_plane.until(lambda: len(running(plane, made.space)) == 2)
+    running(plane, made.space)
+    said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
+    assert (said["registered"], said["eviction"]["result"]) == (False, "again")
+    seen: set[str] = set()
+    with vpa_plane.updating(plane):
+        deadline = vpa_plane.time.monotonic() + 40
+        while len(seen) < 10:
+            assert vpa_plane.time.monotonic() < deadline
+            seen |= set(running(plane, made.space))
+            vpa_plane.time.sleep(0.5)
+    put_template(plane, made.space, pod(resources), 0)
+
+
+def running(plane: ControlPlane, space: str) -> list[str]:
+    """The uids of the pods, which get a node and are told to run, as no scheduler and no kubelet does it."""
+    names = []
+    for item in plane.request("GET", f"/api/v1/namespaces/{space}/pods")[1]["items"]:
+        names.append(item["metadata"]["uid"])
+        path = f"/api/v1/namespaces/{space}/pods/{item['metadata']['name']}"
+        if not item["spec"].get("nodeName"):
+            target = {"kind": "Node", "name": "n0"}
+            plane.request("POST", f"{path}/binding", {"metadata": {"name": item["metadata"]["name"]}, "target": target})
+        elif item["status"].get("phase") != "Running":
+            status = {**item["status"], "phase": "Running", "startTime": item["metadata"]["creationTimestamp"]}
+            plane.request("PUT", f"{path}/status", {**item, "status": status})
+    return names

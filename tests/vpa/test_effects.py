@@ -19,6 +19,9 @@ SMALL = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "200m"
 WANTED = {"cpu": "500m", "memory": "100Mi"}
 
 
+_MAX_SMALL = {"containerPolicies": [{"containerName": "*", "maxAllowed": SMALL["requests"]}]}
+
+
 def store_of(*more: dict[str, Any], pods: int = 4, hooks: tuple[Any, ...] = (HOOK,), **spec: Any) -> Store:
     """A Deployment of some replicas with its pods, an autoscaler that wants more for them, and further objects."""
     store = Store(Origin("cluster", version="v1.37.2"))
@@ -37,7 +40,7 @@ def store_of(*more: dict[str, Any], pods: int = 4, hooks: tuple[Any, ...] = (HOO
         *(
             {
                 "kind": "Pod", "metadata": {"name": f"web-5d4f-{place}", **space, "ownerReferences": [owner]},
-                "spec": template["spec"], "status": {"phase": "Running"},
+                "spec": {**template["spec"], "nodeName": "n"}, "status": {"phase": "Running"},
             }
             for place in range(pods)
         ),
@@ -100,9 +103,9 @@ def test_without_its_webhook_it_never_ends() -> None:
         ({"updatePolicy": {"updateMode": "Initial"}}, "off"),
         ({"updatePolicy": {"updateMode": "Off"}}, "off"),
         ({"updatePolicy": {"minReplicas": 5}}, "too-few"),
-        ({"resourcePolicy": {"containerPolicies": [{"containerName": "*", "maxAllowed": SMALL["requests"]}]}}, "as-recommended"),
+        ({"resourcePolicy": _MAX_SMALL}, "as-recommended"),
     ],
-)  # fmt: skip
+)
 def test_nothing_is_evicted(more: dict[str, Any], result: str) -> None:
     effects = effects_of(store_of(**more))
     assert effects.eviction is not None

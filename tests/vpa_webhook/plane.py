@@ -98,6 +98,24 @@ def serving(plane: ControlPlane, *, boost: bool = False, fails: bool = False) ->
                 process.terminate()
 
 
+@contextmanager
+def updating(plane: ControlPlane) -> Iterator[None]:
+    """The updater, as shipped but for its interval of a minute."""
+    words = [
+        binary("updater"), f"--kubeconfig={plane.kubeconfig}", "--updater-interval=2s",
+        "--use-admission-controller-status=false", f"--address={HOST}:{free_port()}",
+    ]  # fmt: skip
+    log = plane.folder / "vpa-updater.log"
+    with log.open("wb") as output, subprocess.Popen(map(str, words), stderr=output, stdout=output) as process:
+        try:
+            yield
+        except BaseException:
+            print(log.read_text()[-3000:], file=sys.stderr)
+            raise
+        finally:
+            process.terminate()
+
+
 def certificate(folder: Path) -> None:
     words = [
         "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=vpa",

@@ -180,9 +180,10 @@ class _Updater:
         self.moved: tuple[Pod, ...] = ()
 
     def _pods(self) -> Iterator[Pod]:
+        """Those that the updater sees: it reads none without a node. Source: pkg/updater/main.go."""
         key = (self.target.ref.kind, self.target.ref.name)
         for pod in self.store.all("Pod", self.target.ref.namespace):
-            if pod.status.phase not in _ENDED and not pod.metadata.deletion_timestamp:
+            if pod.spec.node_name and pod.status.phase not in _ENDED and not pod.metadata.deletion_timestamp:
                 owner = controller(pod)
                 if owner[0] and top_owner(owner, (key,)) == key:
                     yield pod
