@@ -30,6 +30,7 @@ from kubectl_kres.simulate.state import (
     count,
     pods_of,
     ready,
+    revision_of,
     shapes_of,
     updated_of,
     wanted_of,
@@ -165,7 +166,7 @@ class StateReader:
             case ReplicaSetState():
                 fields["ready"] = ready(workload.pods)
         workload_end = replace(base, **fields)
-        if _is_whole(workload):
+        if _is_whole(workload) and not refused:
             self._whole[id(workload)] = workload, workload_end
         return workload_end
 
@@ -199,27 +200,29 @@ class StateReader:
             case DeploymentState():
                 after = synced(workload, may_create=lambda: True)
                 if after is not None and len(after.sets) > len(workload.sets):
-                    yield from self._refused_set(key, policies)
+                    yield from self.refused_revision(key, revision_of(workload), policies)
                 for item in workload.sets:
                     if count(item.pods) < item.wanted:
                         yield from self._refused_pod(key, item.template, world, policies)
             case StatefulSetState():
-                yield from self._refused_replica(key, workload, state, world, policies)
+                if self.tables.lacks_revision(workload):
+                    yield from self.refused_revision(key, revision_of(workload), policies)
+                else:
+                    yield from self._refused_replica(key, workload, state, world, policies)
             case _:
                 if count(workload.pods) < workload.wanted:
                     yield from self._refused_pod(key, workload.template, world, policies)
 
-    def _refused_set(self, key: Key, policies: Policies) -> Iterator[Refused]:
-        name = f"{key[1]}-*"
-        verdict = evaluate(
-            count_request("replicasets.apps", name), policies.quotas, self.tables.server.limited_resources
-        )
+    def refused_revision(self, key: Key, revision: tuple[str, str], policies: Policies) -> Iterator[Refused]:
+        """What refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none: nothing."""
+        (kind, resource), name = revision, f"{key[1]}-*"
+        verdict = evaluate(count_request(resource, name), policies.quotas, self.tables.server.limited_resources)
         answers = [
             StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
             for refusal in verdict.refusals
         ]
         if answers:
-            yield Refused("ReplicaSet", name, tuple(answers), key)
+            yield Refused(kind, name, tuple(answers), key)
 
     def _refused_pod(
         self, key: Key, template: int, world: World, policies: Policies, name: str = ""

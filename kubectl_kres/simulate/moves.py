@@ -131,7 +131,8 @@ class Controllers:
                 settled = all(count(item.pods) == item.wanted for item in workload.sets)
                 return settled and synced(workload, may_create=lambda: True) is None
             case StatefulSetState():
-                return not statefulset.missing(workload) and statefulset.taken_down(workload) is None
+                rests = not statefulset.missing(workload) and statefulset.taken_down(workload) is None
+                return rests and not self.tables.lacks_revision(workload)
             case JobState() if not workload.ended and self.kubelet.jobs != "run":
                 return False
         return count(workload.pods) == workload.wanted
@@ -202,7 +203,7 @@ class Controllers:
         return state
 
     def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
-        cost = self.tables.set_cost()
+        cost = self.tables.revision_cost(workload)
         after = synced(workload, may_create=lambda: state.fits(cost))
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
@@ -224,6 +225,8 @@ class Controllers:
             was = before.workloads[place][1]
             if not isinstance(was, StatefulSetState) or len(was.pods) <= len(workload.pods):
                 continue
+            if self.tables.lacks_revision(was):
+                continue
             for ordinal in statefulset.missing(was):
                 if all(name in after.claims for name in workload.claim_names(ordinal)):
                     yield from self._replicas(after, place, workload, ordinal)
@@ -237,6 +240,12 @@ class Controllers:
             yield made.charged(self.tables.shapes[shape].cost)
 
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
+        if self.tables.lacks_revision(workload):
+            cost = self.tables.revision_cost(workload)
+            if state.fits(cost):
+                made = workload._replace(revisions=(*workload.revisions, workload.template))
+                yield state.having(place, made).charged(cost)
+            return
         after = statefulset.taken_down(workload)
         if after is not None:
             kept = set(after.pods)

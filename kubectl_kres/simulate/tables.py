@@ -29,7 +29,19 @@ from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.evaluated_pods import EvaluatedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, pod_of, pruned, summed, without_quotas
-from kubectl_kres.simulate.state import CONTROLLED, OF_RUNS, Cost, Key, MadeBy, World, template_key, template_raw
+from kubectl_kres.simulate.state import (
+    CONTROLLED,
+    OF_RUNS,
+    Cost,
+    Key,
+    MadeBy,
+    StatefulSetState,
+    WorkloadState,
+    World,
+    revision_of,
+    template_key,
+    template_raw,
+)
 
 _GROUPS = ("containers", "initContainers")
 _CANNOT_BE_CALLED = "failed calling webhook"
@@ -120,7 +132,9 @@ class Tables:
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
         self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
         self._finished: dict[int, Cost] = {}
-        self._sets: Cost | None = None
+        self._counted: dict[str, Cost] = {}
+        #: The templates of DaemonSets that have a ControllerRevision.
+        self.revised: dict[Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejected: dict[int, str] = {}
@@ -321,11 +335,22 @@ class Tables:
     def _claim_request(self, raw: Raw, world: World) -> QuotaRequest:
         return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
 
-    def set_cost(self) -> Cost:
-        """What one more ReplicaSet costs."""
-        if self._sets is None:
-            self._sets = self.measures.cost(count_request("replicasets.apps", ""))
-        return self._sets
+    def revision_cost(self, workload: WorkloadState) -> Cost:
+        """What one more ReplicaSet, or ControllerRevision, of a workload costs; nothing where it has none."""
+        return self.count_cost(revision_of(workload)[1])
+
+    def count_cost(self, resource: str) -> Cost:
+        """What an object costs of which quotas count the number alone; nothing of none."""
+        if resource and resource not in self._counted:
+            self._counted[resource] = self.measures.cost(count_request(resource, ""))
+        return self._counted.get(resource, ())
+
+    def lacks_revision(self, workload: StatefulSetState) -> bool:
+        """Whether its template has no ControllerRevision yet, where a quota counts them: it does nothing before.
+
+        Source: stateful_set_control.go getStatefulSetRevisions.
+        """
+        return workload.template not in workload.revisions and bool(self.revision_cost(workload))
 
     def finished_cost(self, shape: int) -> Cost:
         """What a pod still costs once it has ended."""

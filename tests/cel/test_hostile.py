@@ -21,6 +21,11 @@ TOO_MUCH = (
     f"{TEN}.map(a, {TEN}.map(b, {TEN}.map(c, {TEN}.map(d, {TEN}.map(e, a + b + c + d + e))))).size() > 0",
     "'a'" + ".replace('a', 'aaaaaaaaaa')" * 12 + ".size() > 0",
     f"{LONG}.replace('', '{'b' * 4000}').replace('', '{'b' * 4000}').size() > 0",
+    f"{'a' * 1000!r}" + f".replace('a', '{'a' * 1000}')" * 2 + ".size() > 0",
+    "'aaaaaaaaaa'" + ".replace('a', 'aaaaaaaaaa')" * 5 + ".split('').map(a, 'a').join('" + "b" * 1000 + "').size() > 0",
+    f"lists.range(9000).map(a, {LONG}).join('').size() > 0",
+    f"'%s'.format([lists.range(9000).map(a, {LONG})]).size() > 0",
+    f"'%s'.format([lists.range(9000).map(a, {{string(a): {LONG}}})]).size() > 0",
     "'%.100000000f'.format([1.5]).size() > 0",
     "lists.range(100000).map(x, x).size() > 0",
 )

@@ -314,7 +314,12 @@ def taking_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
 def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[ReadRequest]:
     """What else decides about pods: labels of namespaces, and policies where something binds them, so that it is asked
     again after the first reading. ``steps``: with their namespaces; policies and parameters among them.
+    ControllerRevisions where a quota counts them.
     """
+    quotas = [{"spec": {"hard": quota.spec.hard}} for quota in store.all("ResourceQuota")]
+    changes = (getattr(step, "object", getattr(step, "patch", {})) for step, _ in steps)
+    if any("count/controllerrevisions.apps" in mapping(mapping(raw, "spec"), "hard") for raw in (*quotas, *changes)):
+        yield from (ReadRequest("ControllerRevision", space, required=False) for space in dict.fromkeys(spaces))
     for need in deciding_needs(store):
         if need.kind in POLICIES:
             yield need

@@ -312,21 +312,24 @@ def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> V
 
 def verdict_and_sentences(
     store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]
-) -> tuple[Verdict, tuple[str, ...], Replicas | None]:
+) -> tuple[Verdict, tuple[str, ...], Replicas | None, tuple[Fact, ...]]:
     """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods.
+
+    Last what the cluster says of it, where that was looked at.
 
     ``unseen``: what could not be read, as ``unseen_of`` has it without the analysis.
     """
     pods = _replicas(store, subject, analysis.start)
     verdict, seen = _verdict(store, subject, analysis, pods, unseen)
     if word_of(verdict) in {"admitted", "full"}:
-        return verdict, (), pods
+        return verdict, (), pods, seen
     if verdict.allowed is not True:
-        return verdict, sentences_of(store, subject, analysis), pods
+        return verdict, sentences_of(store, subject, analysis), pods, seen
     return (
         verdict,
         tuple(remedy.text for remedy in _advice(store, subject, analysis, seen, pods, unseen).remedies),
         pods,
+        seen,
     )
 
 

@@ -61,6 +61,12 @@ class RolloutPlan(Struct):
             self.wanted, groups, self.strategy, self.surge, self.unavailable, self.claims, self.once, self.rivals
         )
 
+    def alone(self) -> RolloutPlan:
+        """The same where no other workload wants anything."""
+        plan = self.copy()
+        plan.rivals = ()
+        return plan
+
 
 class RolloutOutcome(NamedTuple):
     """The final state of the rollout. ``hard``: with the raises that were made on the way, with ``first`` for the

@@ -115,6 +115,16 @@ class EvaluationState:
 
 
 CONTAINERS = frozenset({list, dict})
+#: Characters of one text; the server has no bound of its own.
+_MOST_TEXT = 10_000_000
+
+
+def bound_text(length: int) -> None:
+    """Raise NotComputed for a text that is too long to be made."""
+    if length > _MOST_TEXT:
+        raise NotComputed("an expression that makes too long a text")
+
+
 #: Parts of lists and maps that one evaluation may look at.
 _PARTS_FOLLOWED, _PARTS = 100_000, 10_000_000
 

@@ -24,6 +24,7 @@ from kubectl_kres.policies.cel.base.values import (
     Step,
     TypeValue,
     UInt,
+    bound_text,
     equal,
     is_list,
     shown,
@@ -95,7 +96,6 @@ def _check_pattern(node: SyntaxNode) -> None:
 
 
 _LIST, _MAP, _STRUCT = 10, 30, 40
-_MOST_TEXT = 10_000_000
 _NO_OVERLOAD = "no such overload"
 
 _ABSENT = object()
@@ -315,8 +315,8 @@ def _weighed(state: EvaluationState, values: tuple[Any, ...]) -> None:
 
 
 def _bounded(result: Any) -> None:
-    if isinstance(result, str | bytes) and len(result) > _MOST_TEXT:
-        raise NotComputed("an expression that makes too long a text")
+    if isinstance(result, str | bytes):
+        bound_text(len(result))
 
 
 def _fits(kind: Type, value: Any) -> bool:
