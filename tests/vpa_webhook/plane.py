@@ -182,7 +182,7 @@ class Played:
         return self._made(kind, "app", {**spec, **more, **replicas}, None)
 
     def _made(self, kind: str, name: str, spec: dict[str, Any], owner: dict[str, Any] | None) -> dict[str, Any]:
-        metadata = {"name": name, **({"ownerReferences": [owner]} if owner else {})}
+        metadata = {"name": name, "labels": LABELS, **({"ownerReferences": [owner]} if owner else {})}
         group = KINDS[kind]
         path = f"/apis/{group}/v1/namespaces/{self.space}/{kind.lower()}s"
         made = sent(self.plane, "POST", path, {"metadata": metadata, "spec": spec})

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission import limitrange as limitrange_admission
 from kubectl_kres.admission import limitrange as limitrange_object
@@ -81,6 +81,9 @@ class PodWebhook(Protocol):
     def title(self) -> str:
         """What it does to pods, for a sentence: ``the rules of its Tenant``."""
 
+    def for_owner(self, owner: tuple[str, str] | None) -> PodWebhook:
+        """Return the same for pods that name no controller although this one makes them."""
+
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""
 
@@ -106,6 +109,13 @@ class Policies(Struct, frozen=True):
     default_storage: str = ""
     webhooks: tuple[PodWebhook, ...] = ()
     claim_templates: Mapping[str, ResourceClaimTemplate] | None = None
+
+
+def for_owner_of(pod: Pod, policies: Policies) -> Policies:
+    """The policies for pods like this one that do not name its controller."""
+    owners = pod.metadata.owner_references or ()
+    owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
+    return structs.replace(policies, webhooks=tuple(webhook.for_owner(owner) for webhook in policies.webhooks))
 
 
 def policies_of(

@@ -23,7 +23,6 @@ class VerticalAutoscaling(System):
     name = "vpa"
     group = GROUP
     answers: Mapping[str, KindAnswers] = {KIND: KindAnswers("vpa", on_screen=False)}
-    policies = (KIND,)
     policy_kinds = (KIND, _HOOKS)
     beside_lists = frozenset({KIND})
     said_if_refused = frozenset({KIND})

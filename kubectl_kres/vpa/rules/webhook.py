@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Put, Side, Slot, change
 from kubectl_kres.admission.base.outcome import Finding, Refusal
@@ -48,6 +48,7 @@ class VpaWebhook(Struct, frozen=True):
     """The autoscalers of a namespace by the controller that they are about.
 
     ``fails``: its failurePolicy is Fail, so that a pod is refused where the admission controller stops.
+    ``owner``: the controller of pods that name none.
     """
 
     autoscalers: Mapping[Owner, Autoscaler]
@@ -56,14 +57,19 @@ class VpaWebhook(Struct, frozen=True):
     again: bool = False
     fails: bool = False
     title: str = "what vertical autoscalers set"
+    owner: Owner | None = None
 
     def controlling(self, owner: Owner | None) -> Autoscaler | None:
         """The autoscaler of the pods of a controller; None: there is none that changes them."""
         return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers))
 
+    def for_owner(self, owner: Owner | None) -> VpaWebhook:
+        """Return the same for pods of a controller."""
+        return structs.replace(self, owner=owner)
+
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""
-        autoscaler = self.controlling(draft.owner)
+        autoscaler = self.controlling(draft.owner or self.owner)
         if autoscaler is None:
             return False
         try:
@@ -82,7 +88,7 @@ class VpaWebhook(Struct, frozen=True):
     def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
         """Return what the server answers where the admission controller stops and must be heard; it refuses no pod."""
         del name, journal
-        autoscaler = self.controlling(draft.owner) if self.fails else None
+        autoscaler = self.controlling(draft.owner or self.owner) if self.fails else None
         if autoscaler is None:
             return ()
         try:
