@@ -48,6 +48,7 @@ _NOT_FOLLOWED = {
         ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
         "what Capsule makes of a {} is not simulated",
     ),
+    "VerticalPodAutoscaler": "what a {} writes into pods is not simulated: explain says it",
     **dict.fromkeys(
         ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
     ),
@@ -283,7 +284,7 @@ def enforced_beside(store: Store, spaces: Iterable[str]) -> Iterator[str]:
     for space in spaces:
         known = policies(store, space).policies
         names = [str(quota.source.ref) for quota in known.quotas if quota.words is not None]
-        names += ["the rules of its Tenant"] if known.webhook is not None else []
+        names += [webhook.title for webhook in known.webhooks]
         if names:
             yield f"namespace {space}: {', '.join(names)} not simulated: explain says what they do to its pods"
 
