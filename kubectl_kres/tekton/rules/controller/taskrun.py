@@ -409,8 +409,10 @@ def _results(
         review = ObjectReview({}) if counted else made_pod(answer.pod, world.policies, world.server)
         for outcome in _tried(run, answer, world, journal=journal, counted=counted):
             text = outcome
-            for said in review.refusals[:1] if passed_limits(outcome) else ():
-                text = Outcome(False, said.code, said, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
+            for denial in review.refusals[:1] if passed_limits(outcome) else ():
+                text = Outcome(
+                    False, denial.code, denial, outcome.warnings, journal=outcome.journal, draft=outcome.draft
+                )
             if insecure is not None and passed_limits(outcome):
                 text = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
             problem = None
