@@ -45,7 +45,7 @@ def played(
     delete: Sequence[str],
     rollouts: int | None = None,
 ) -> tuple[ChangeReport, Origin]:
-    """What is different after all steps: what is deleted, then what is applied, then what is scaled.
+    """Return what is different after all steps: what is deleted, then what is applied, then what is scaled.
 
     ``rollouts``: so many workloads are restarted at once afterwards; None: one alone, and only after steps.
 
