@@ -49,7 +49,7 @@ FEW = 60
 
 
 def claim_severity(report: ClaimReport) -> Severity:
-    """A claim that has what it asks for can still have something odd about it."""
+    """Return a claim that has what it asks for can still have something odd about it."""
     return CLAIM_STATES[report.state] or ("warn" if report.notes else "")
 
 
@@ -102,12 +102,12 @@ def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
 
 
 def tight_use(report: PoolReport) -> PoolUse | None:
-    """The resource with the least left in proportion."""
+    """Return the resource with the least left in proportion."""
     return max(report.uses, key=lambda use: (use.over, use.wanted is not None, use.percent or 0), default=None)
 
 
 def pool_state(report: PoolReport) -> str:
-    """A word of ``POOL_STATES``."""
+    """Return a word of ``POOL_STATES``."""
     if any(use.over for use in report.uses):
         return "over-claimed"
     if report.ready is False:
@@ -170,7 +170,7 @@ _SEVERITIES: Mapping[str, Severity] = {
 
 
 def timeline_events(item: ResourcePool | ResourcePoolClaim) -> Iterator[TimelineEvent]:
-    """A condition with what it says; that all is well with the object itself is left out.
+    """Yield a condition with what it says; that all is well with the object itself is left out.
 
     Of a claim that holds nothing ``Bound`` repeats what ``Exhausted`` says.
     """
