@@ -23,7 +23,7 @@ _NEEDED = ("LimitRange", "ResourceQuota", "Pod")
 
 
 def run_upgrade(options: Options) -> int:
-    """Prints what differs, and returns the exit code. Raises UsageError for a version without rules."""
+    """Print what differs, and returns the exit code. Raises UsageError for a version without rules."""
     asked = parse(options.kube_version)
     if asked is None or not OLDEST <= asked <= NEWEST:
         raise UsageError(
@@ -41,7 +41,7 @@ class UpgradePage(Page):
     def run(
         self, frame: RunContext, source: ObjectSource, given: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The report, once everything was looked at under both versions."""
+        """Yield the report, once everything was looked at under both versions."""
         run_summary.listed = False
         new, assumptions = frame.server_of(source.version())
         old, supposed = self._now(source.store.origin.version or source.version(), new)
@@ -67,7 +67,7 @@ class UpgradePage(Page):
         return self.options.exit_code and report.outcome == "worse"
 
     def _now(self, git_version: str, new: Server) -> tuple[Server, tuple[str, ...]]:
-        """The server as it is, and what is supposed about it; of files it is one minor version older."""
+        """Return the server as it is, and what is supposed about it; of files it is one minor version older."""
         if parse(git_version) is None:
             before = max(OLDEST, (new.version[0], new.version[1] - 1))
             text = f"the objects are now on Kubernetes {shown(before)}, the version before"
