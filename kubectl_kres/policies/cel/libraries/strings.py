@@ -172,8 +172,8 @@ _Formatter = Callable[[str, int | None, int], str]
 
 
 def format_string(text: str, count: int, formatted: _Formatter) -> tuple[str, int]:
-    """The text with each clause replaced by what ``formatted(letter, precision, argument)`` gives, and the arguments
-    used. Raises FormatFault.
+    """Return the text with each clause replaced by what ``formatted(letter, precision, argument)`` gives, and the
+    arguments used. Raises FormatFault.
     """
     out, at, used = [], 0, 0
     while at < len(text):
@@ -308,7 +308,7 @@ def _key(key: Any) -> str:
 
 
 def _inner(value: Any) -> str:
-    """A value inside a list or map."""
+    """Return a value inside a list or map."""
     if isinstance(value, str):
         return go_quoted(value)
     if isinstance(value, bytes):
