@@ -23,7 +23,7 @@ _BINARY, _DECIMAL = ("Ki", "Mi", "Gi", "Ti", "Pi"), ("k", "M", "G", "T", "P")
 
 
 def tree(cgroups: Cgroups, width: int) -> Iterator[Line]:
-    """Each cgroup on a line of its own, its files below it."""
+    """Yield each cgroup on a line of its own, its files below it."""
     yield [("", "")]
     yield [("strong", "cgroups"), ("", f" of version {cgroups.version}, driver {cgroups.driver}")]
     shares = "cpu.weight" if cgroups.version == 2 else "cpu.shares"
@@ -115,7 +115,7 @@ def _cpu(seen: Seen) -> str:
 
 
 def _whose(path: str) -> str:
-    """Whether the limit is the pod's; the last part of a container's path is made by the runtime."""
+    """Return whether the limit is the pod's; the last part of a container's path is made by the runtime."""
     last = path.rpartition("/")[2]
     return "" if last in {"ID", "cri-containerd-ID.scope"} else " of the pod"
 
@@ -132,7 +132,7 @@ _BRIEFLY = 3
 
 
 def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
+    """Yield every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
     for line in quality_lines(quality, width):
         yield draw(line, color=color)
 
@@ -156,7 +156,7 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
 
 
 def _reached(reach: Reach, quality: Quality) -> str:
-    """How to reach a class, in a line; empty where nothing leads there."""
+    """Return how to reach a class, in a line; empty where nothing leads there."""
     if not reach.edits:
         return ""
     edits = [_edit(edit) for edit in reach.edits[:_BRIEFLY]]
@@ -167,7 +167,7 @@ def _reached(reach: Reach, quality: Quality) -> str:
 
 
 def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from _class(quality, width)
     if quality.live_class:
         yield from _live(quality, width)
@@ -261,7 +261,7 @@ def _score(score: Score) -> str:
 
 
 def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
-    """One line for one of many objects: class, name, and the first culprit, or what is the matter."""
+    """Return one line for one of many objects: class, name, and the first culprit, or what is the matter."""
     name = quality.subject.full
     head = f"{padded(quality.qos.name, 10)}  {padded(name, _NAME)}  "
     text = short(quality)
@@ -272,7 +272,7 @@ def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
 
 
 def short(quality: Quality) -> str:
-    """What decides the class, or what is the matter, in a few words."""
+    """Return what decides the class, or what is the matter, in a few words."""
     if quality.refused:
         return f"refused{partly(quality.refused, quality.unseen)}: {quality.refused}"
     if quality.differs:
@@ -288,7 +288,7 @@ def short(quality: Quality) -> str:
 
 
 def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
-    """The last line over many objects."""
+    """Return the last line over many objects."""
     shown = ", ".join(f"{classes[name]} {name}" for name in CLASSES if classes.get(name))
     no = f"; {refused} would be refused" if refused else ""
     other = f"; {differing} live with another class" if differing else ""
@@ -296,7 +296,7 @@ def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
 
 
 def table(sums_of_namespaces: Iterable[NamespaceSums], *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """A row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
+    """Yield a row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
     sums = tuple(sums_of_namespaces)
     heads = ("NAMESPACE", "PODS", "GUAR", "BURST", "BEST", "CPU REQ", "CPU LIM", "MEM REQ", "MEM LIM")
     rows = [_row(namespace_sums) for namespace_sums in sums]
