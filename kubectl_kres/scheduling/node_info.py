@@ -76,7 +76,7 @@ class PodsOnNodes(Struct, frozen=True):
 
 
 def gather_pods(pages: Iterable[Sequence[SchedulingPod]]) -> PodsOnNodes:
-    """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
+    """Return what the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
     return collect_pods((node, bind(pod)) for page in pages for pod in page if (node := node_of(pod)))
 
 
@@ -132,7 +132,7 @@ class NodeInfo(Struct, frozen=True):
 
 
 def bind(pod: SchedulingPod) -> BoundPod:
-    """What of a pod counts on its node."""
+    """Return what of a pod counts on its node."""
     spec, metadata = pod.spec, pod.metadata
     return BoundPod(
         namespace=metadata.namespace,
@@ -155,7 +155,7 @@ def share_labels(labels: Labels | None) -> Labels:
 
 @lru_cache(20_000)
 def _shared(labels: tuple[tuple[str, str], ...]) -> Labels:
-    """The same labels of many pods once."""
+    """Return the same labels of many pods once."""
     return dict(labels)
 
 
@@ -171,7 +171,7 @@ def _binds(volume: SchedulingVolume) -> bool:
 
 
 def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
-    """A node with its pods counted."""
+    """Return a node with its pods counted."""
     counted = tuple(pods)
     amounts = read_amounts(node.status.allocatable)
     return NodeInfo(node, amounts, sum_requests(counted), counted, _guarded(counted))
@@ -182,14 +182,14 @@ def _guarded(pods: Iterable[BoundPod]) -> tuple[BoundPod, ...]:
 
 
 def changed_node(node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod]) -> NodeInfo:
-    """A node as if some of its pods were gone and others were there."""
+    """Return a node as if some of its pods were gone and others were there."""
     gone = set(map(id, removed))
     pods = (*(pod for pod in node.pods if id(pod) not in gone), *additions)
     return replace(node, pods=pods, requested=sum_requests(pods), guarded=_guarded(pods))
 
 
 def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
-    """What pods request together."""
+    """Return what pods request together."""
     sums: dict[str, int] = {}
     for pod in pods:
         for name, amount in pod.requests.items():
@@ -198,7 +198,9 @@ def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
 
 
 def host_ports(pod: SchedulingPod) -> Iterator[HostPort]:
-    """The ports of the node that containers and sidecars take. Source: pkg/scheduler/util/utils.go GetHostPorts."""
+    """Yield the ports of the node that containers and sidecars take. Source: pkg/scheduler/util/utils.go
+    GetHostPorts.
+    """
     containers: list[SchedulingContainer] = [
         *(init for init in pod.spec.init_containers or () if init.restart_policy == "Always"),
         *(pod.spec.containers or ()),
@@ -210,7 +212,7 @@ def host_ports(pod: SchedulingPod) -> Iterator[HostPort]:
 
 
 def required_terms(pod: SchedulingPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
-    """The required terms, each with its namespaces named and its matchLabelKeys in the selector.
+    """Return the required terms, each with its namespaces named and its matchLabelKeys in the selector.
 
     The API server writes the keys into the selector of a pod that it stores; once more changes nothing.
     Source: kube-scheduler framework/types.go newAffinityTerm, registry/core/pod/strategy.go.
@@ -229,7 +231,9 @@ def _resolved(pod: SchedulingPod, term: AffinityTerm) -> AffinityTerm:
 
 
 def with_keys(selector: LabelSelector, pod: SchedulingPod, keys: Iterable[str] | None, operator: str) -> LabelSelector:
-    """A selector that also asks for, or against, the pod's own values of some labels; absent ones are left out."""
+    """Return a selector that also asks for, or against, the pod's own values of some labels; absent ones are
+    left out.
+    """
     labels = pod.metadata.labels or {}
     more = tuple(Requirement(key, operator, (labels[key],)) for key in keys or () if key in labels)
     if not more:
