@@ -60,7 +60,7 @@ class Variant:
         return f"{self.owner[1]}{SUFFIX}"
 
     def pod(self) -> Pod:
-        """The pod that a controller makes of it, under a generated name."""
+        """Return the pod that a controller makes of it, under a generated name."""
         if self._pod is None:
             self._pod = decoded(pod_of(self.raw, self.owner[1]), Pod)
         return self._pod
@@ -85,7 +85,7 @@ class Template(Variant):
         return self._key
 
     def is_like(self, other: Template) -> bool:
-        """Whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
+        """Return whether a controller takes them for the same. Mostly images or labels tell already, with less work."""
         return self._images_and_labels() == other._images_and_labels() and self.key == other.key
 
     def _images_and_labels(self) -> tuple[list[Any], Mapping[str, Any]]:
@@ -138,12 +138,12 @@ class Tables:
         self.gaps: dict[str, None] = {}
 
     def world(self, world: World) -> int:
-        """The number of a world."""
+        """Return the number of a world."""
         self.worlds.append(world)
         return len(self.worlds) - 1
 
     def template(self, owner: Key, raw: Raw, *, whole: bool = False) -> int:
-        """The number of a workload's template; the same for one that its controller takes for the same."""
+        """Return the number of a workload's template; the same for one that its controller takes for the same."""
         forms = self._templates_of.setdefault(owner, [])
         for form, number in forms:
             if form == raw:
@@ -165,17 +165,17 @@ class Tables:
         self._rejecting[self.templates[template].owner] = message
 
     def _rejection(self, template: int) -> str:
-        """What a webhook says to pods of a template; empty where it is not known to reject them."""
+        """Return what a webhook says to pods of a template; empty where it is not known to reject them."""
         general = self._rejecting.get(self.templates[template].owner, "")
         return self._rejected.get(template, general if _CANNOT_BE_CALLED in general else "")
 
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
-        """The number of the template that a workload has now."""
+        """Return the number of the template that a workload has now."""
         name = str((workload.get("metadata") or {}).get("name", ""))
         return self.template((str(workload.get("kind")), name), template_raw(workload), whole=whole)
 
     def shape(self, shape: Shape) -> int:
-        """The number of a shape."""
+        """Return the number of a shape."""
         key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated), enc_hook=str)
         if key not in self._shape_numbers:
             self._shape_numbers[key] = len(self.shapes)
@@ -183,17 +183,19 @@ class Tables:
         return self._shape_numbers[key]
 
     def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any], world: World) -> int:
-        """The shape of a pod that exists."""
+        """Return the shape of a pod that exists."""
         request = pod_request(pod, self.server)
         cost = summed(self.measures.cost(request), self._objects_cost(pod, world))
         return self.shape(Shape(stored, cost, self.measures.unstated(request)))
 
     def options(self, template: int, world: World) -> tuple[int, ...]:
-        """The shapes that a new pod of a template can be stored in; none if it is refused whatever room there is."""
+        """Return the shapes that a new pod of a template can be stored in; none if it is refused whatever room there
+        is.
+        """
         return self._answers(template, world)[0]
 
     def refusals(self, template: int, world: World) -> tuple[Outcome, ...]:
-        """What a new pod of a template is refused with whatever room there is, in any order of LimitRanges."""
+        """Return what a new pod of a template is refused with whatever room there is, in any order of LimitRanges."""
         return self._answers(template, world)[1]
 
     def _answers(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
@@ -235,7 +237,7 @@ class Tables:
         return stored, refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
-        """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
+        """Return every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
         variants = self._variants(template)
         return tuple(
             outcome for variant in variants for outcome in self._outcomes(template, variant, world, policies, name)
@@ -274,7 +276,7 @@ class Tables:
         return self._variants_of[template]
 
     def plugins(self, world: World) -> Plugins | None:
-        """What else admits in a world; None: nothing does."""
+        """Return what else admits in a world; None: nothing does."""
         if world.deciding not in self._plugins:
             plugins = plugins_of(world, self.server, self.gaps, self.look)
             self._plugins[world.deciding] = None if is_silent(plugins) else plugins
@@ -286,7 +288,7 @@ class Tables:
         return self.shape(Shape(seen, cost, self.measures.unstated(request)))
 
     def _objects_cost(self, pod: Pod, world: World) -> Cost:
-        """What the objects cost that are made for a pod, without which it never starts."""
+        """Return what the objects cost that are made for a pod, without which it never starts."""
         cost: Cost = ()
         try:
             for creation in objects_of(pod, world.policies, self.server):
@@ -296,7 +298,7 @@ class Tables:
         return cost
 
     def object_refusals(self, template: int, policies: Policies) -> Iterator[tuple[str, Refusal]]:
-        """What refuses the claims that are made for a pod of a template, each with the kind of the claim."""
+        """Yield what refuses the claims that are made for a pod of a template, each with the kind of the claim."""
         for variant in self._variants(template):
             with suppress(Unparsable):
                 creations = objects_of(variant.pod(), policies, self.server)
@@ -305,7 +307,7 @@ class Tables:
                         yield creation.kind, refusal
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
-        """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""
+        """Return what a claim of a StatefulSet costs; None if it is refused whatever room there is."""
         name = str((workload.get("metadata") or {}).get("name", ""))
         key = (("StatefulSet", name), claim, world.deciding)
         if key not in self._claims:
@@ -322,13 +324,13 @@ class Tables:
         return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
 
     def set_cost(self) -> Cost:
-        """What one more ReplicaSet costs."""
+        """Return what one more ReplicaSet costs."""
         if self._sets is None:
             self._sets = self.measures.cost(count_request("replicasets.apps", ""))
         return self._sets
 
     def finished_cost(self, shape: int) -> Cost:
-        """What a pod still costs once it has ended."""
+        """Return what a pod still costs once it has ended."""
         if shape not in self._finished:
             items = self.measures.items
             cost = tuple(part for part in self.shapes[shape].cost if items[part[0]].resource == _COUNTED_ALONE)
@@ -336,7 +338,7 @@ class Tables:
         return self._finished[shape]
 
     def object_cost(self, raw: Raw, world: World) -> Cost:
-        """What an object itself costs, without what a controller makes of it."""
+        """Return what an object itself costs, without what a controller makes of it."""
         kind = str(raw.get("kind", ""))
         if kind in _NEVER_COUNTED:
             return ()
@@ -355,7 +357,7 @@ class Tables:
 
 
 def _with(template: Raw, additions: Added) -> tuple[Raw, frozenset[str]]:
-    """The template with the containers that it does not have itself, and their names."""
+    """Return the template with the containers that it does not have itself, and their names."""
     spec = dict(template.get("spec") or {})
     own = {item.get("name") for group in _GROUPS for item in spec.get(group) or ()}
     names: set[str] = set()
@@ -373,7 +375,7 @@ def _by_webhook(message: str) -> Outcome:
 
 
 def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:
-    """The PersistentVolumeClaim that a StatefulSet makes of one of its templates."""
+    """Return the PersistentVolumeClaim that a StatefulSet makes of one of its templates."""
     templates: Sequence[Raw] = (workload.get("spec") or {}).get("volumeClaimTemplates") or ()
     template = next(item for item in templates if (item.get("metadata") or {}).get("name") == claim)
     metadata = {key: value for key, value in template["metadata"].items() if key in {"labels", "annotations"}}
