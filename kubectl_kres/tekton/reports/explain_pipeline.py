@@ -61,7 +61,7 @@ Judgement = tuple[Verdict, tuple[Remedy, ...]]
 
 
 def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
-    """The verdict over all open tasks, and what to change, each with its task in front.
+    """Return the verdict over all open tasks, and what to change, each with its task in front.
 
     ``problems``: why nothing of the run runs.
     """
@@ -92,7 +92,8 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
 
 
 def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
-    """The ways of one task, each with its name in front; of several tasks the first way of each, all of them needed.
+    """Return the ways of one task, each with its name in front; of several tasks the first way of each, all of them
+    needed.
 
     What is tried is tried for each task alone, so that nothing is proven of several.
     """
@@ -112,7 +113,7 @@ def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
 
 
 def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """Each field once; of a quota the most that one of the tasks needs."""
+    """Return each field once; of a quota the most that one of the tasks needs."""
     result: dict[tuple[ObjectRef, str], Edit] = {}
     for edit in edits:
         key, outcome = (edit.object, edit.field), result.get((edit.object, edit.field))
@@ -131,7 +132,7 @@ def _with_entries(before: Edit | None, edit: Edit) -> Edit:
 
 
 def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
-    """What Tekton's webhook refuses in a Pipeline, in our words, each with what to change.
+    """Yield what Tekton's webhook refuses in a Pipeline, in our words, each with what to change.
 
     Source: apis/pipeline/v1/pipeline_validation.go.
     """
@@ -156,7 +157,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
 
 
 def _waits(named: tuple[str, Explanation]) -> bool:
-    """Whether the refusal is tried again; what is final comes first."""
+    """Return whether the refusal is tried again; what is final comes first."""
     part = named[1].tekton
     return part is not None and part.problem is not None and not part.problem.final
 
@@ -236,7 +237,7 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping
 
 
 def _made(task: Planned, children: Mapping[str, TaskRun]) -> int:
-    """How many TaskRuns of a task are there."""
+    """Return how many TaskRuns of a task are there."""
     return sum(1 for name in task.names if name in children)
 
 
@@ -262,7 +263,7 @@ def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, 
 
 
 def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaCharge | None:
-    """What a task's pod costs a quota; None where the quota does not count it."""
+    """Return what a task's pod costs a quota; None where the quota does not count it."""
     for result in results:
         if result.built is None or result.outcome is None or result.outcome.draft is None:
             continue
@@ -275,7 +276,7 @@ def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaC
 def _live(
     pipeline_answer: PipelineAnswer, counted: Mapping[str, QuotaCharge | None], children: Mapping[str, TaskRun]
 ) -> dict[tuple[str, str], Quantity]:
-    """What of each task is in ``used`` already: its TaskRuns that have pods, at what such a pod costs."""
+    """Return what of each task is in ``used`` already: its TaskRuns that have pods, at what such a pod costs."""
     amounts = {}
     for task in pipeline_answer.plan.tasks:
         charge = counted.get(task.name)
@@ -288,7 +289,7 @@ def _live(
 
 
 def _assistants(pipeline_answer: PipelineAnswer, world: RunWorld, quota: str) -> dict[str, Quantity]:
-    """What affinity assistants cost a quota."""
+    """Return what affinity assistants cost a quota."""
     total: dict[str, Quantity] = {}
     for assistant in pipeline_answer.assistants:
         draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
@@ -364,7 +365,9 @@ def _judged(
     world: RunWorld,
     tasks: Sequence[PlannedTask],
 ) -> Judgement:
-    """The verdict with the claims of workspaces, which come before the tasks, and the assistants, which come beside."""
+    """Return the verdict with the claims of workspaces, which come before the tasks, and the assistants, which come
+    beside.
+    """
     if result.refusals:
         own = [structs.replace(refusal.outcome, refusal=_worded(refusal)) for refusal in result.refusals]
         claims = result.claims or tuple(refusal.claim.claim for refusal in result.refusals)
@@ -387,13 +390,13 @@ def _judged(
 
 
 def _with_commands(store: Store, way: Remedy) -> Remedy:
-    """The edits of several tasks with the lines that make those of Tekton's configuration."""
+    """Return the edits of several tasks with the lines that make those of Tekton's configuration."""
     own = [edit for edit in way.edits if isinstance(edit, SetConfig)]
     return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
 
 
 def _joined(first: Remedy, second: Remedy) -> Remedy:
-    """Two remedies that are both needed, the same edits once."""
+    """Return two remedies that are both needed, the same edits once."""
     if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
         return first
     more = [command for command in second.commands if command not in first.commands]
@@ -426,7 +429,9 @@ def _not_stored(
 
 
 def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
-    """What to change before the next run, for tasks that have failed and would be refused again; then to run it."""
+    """Return what to change before the next run, for tasks that have failed and would be refused again; then to
+    run it.
+    """
     failed = [
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
@@ -435,14 +440,14 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
 
 
 def _fails_again(explanation: Explanation) -> bool:
-    """Whether a new run of a task would be refused, or one of its containers be killed again."""
+    """Return whether a new run of a task would be refused, or one of its containers be killed again."""
     part = explanation.tekton
     killed = part is not None and any(killed.again for killed in part.killed)
     return explanation.verdict.allowed is not True or killed
 
 
 def _failure(run: PipelineRun) -> str | None:
-    """The reason of a run that has failed, in parentheses; None for any other."""
+    """Return the reason of a run that has failed, in parentheses; None for any other."""
     conditions = (
         condition
         for condition in run.status.conditions or ()
@@ -501,7 +506,7 @@ def _explained(
     results: Sequence[RunResult],
     children: Mapping[str, TaskRun],
 ) -> Explanation | None:
-    """The explanation of the task's first TaskRun; what is seen of it and supposed stands at the PipelineRun."""
+    """Return the explanation of the task's first TaskRun; what is seen of it and supposed stands at the PipelineRun."""
     run = children.get(planned.names[0], planned.run) if planned.names else planned.run
     ref = ObjectRef("TaskRun", run.metadata.name, subject.ref.namespace)
     if planned.task is None:

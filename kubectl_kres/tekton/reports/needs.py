@@ -50,7 +50,7 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 
 
 def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
-    """What tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
+    """Yield what tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
     namespace = pod.metadata.namespace
     owner = next(
         (owner_reference.name for owner_reference in pod.metadata.owner_references or () if owner_reference.controller),
@@ -64,13 +64,15 @@ def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
 
 
 def settling_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
-    """What all runs of a namespace depend on besides its policies: its labels, and Tekton's configuration."""
+    """Yield what all runs of a namespace depend on besides its policies: its labels, and Tekton's configuration."""
     yield ReadRequest("Namespace", name=namespace, required=False)
     yield from configuration_needs(store)
 
 
 def known_object(store: Store, subject: Subject) -> Any:
-    """The object that is asked about, as far as it is known by now; None also for a file's that does not decode."""
+    """Return the object that is asked about, as far as it is known by now; None also for a file's that does not
+    decode.
+    """
     if subject.raw is None:
         return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     try:
@@ -81,7 +83,7 @@ def known_object(store: Store, subject: Subject) -> Any:
 
 
 def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
-    """What one run refers to."""
+    """Yield what one run refers to."""
     namespace, status = run.metadata.namespace, run.status
     spec = status.task_spec or run.spec.task_spec
     ref = run.spec.task_ref
@@ -99,7 +101,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
 
 
 def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRequest]:
-    """The claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
+    """Yield the claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
     namespace, claims = run.metadata.namespace, [claim.claim for claim in claims_of(run)]
     if not claims:
         return
@@ -120,7 +122,7 @@ def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRe
 
 
 def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
-    """The classes that a pod template names."""
+    """Yield the classes that a pod template names."""
     if template is not None and template.priority_class_name:
         yield ReadRequest("PriorityClass", required=False)
     if template is not None and template.runtime_class_name:

@@ -62,7 +62,7 @@ RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 
 def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> CurrentRun | None:
-    """The run that is asked about, or that made the pod; None if it cannot be reported."""
+    """Return the run that is asked about, or that made the pod; None if it cannot be reported."""
     result = run_behind(store, subject)
     world = tekton_world(store, subject.ref.namespace, ask)
     run = run_of(store, result, world)[0] if result is not None else None
@@ -71,7 +71,9 @@ def run_case(store: Store, subject: Subject, ask: EvaluationOptions, draft: Draf
 
 
 def reaches(case: CurrentRun) -> Iterator[Reach]:
-    """The way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to the pod."""
+    """Yield the way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to
+    the pod.
+    """
     now = class_of(case.draft)
     for name in CLASSES:
         if name != now:
@@ -80,7 +82,7 @@ def reaches(case: CurrentRun) -> Iterator[Reach]:
 
 
 def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
-    """The way without the edits that can be spared; None if it does not lead to the class."""
+    """Return the way without the edits that can be spared; None if it does not lead to the class."""
     planned, whole = way
     placed = (each for value_edit in planned for each in _placed(case, value_edit))
     edits = tuple(value_edit for value_edit in placed if (to := _shown(case, value_edit)).before != to.after)
@@ -100,7 +102,7 @@ def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
 
 
 def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
-    """The edit where it has an effect: what the run overrides is changed in the run."""
+    """Yield the edit where it has an effect: what the run overrides is changed in the run."""
     result = _side(_override(case, edit.container)[1], edit.side)
     if edit.resource in result:
         yield edit._replace(of_run=True)
@@ -109,7 +111,7 @@ def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
 
 
 def _override(case: CurrentRun, container: str) -> tuple[str, ResourceRequirements | None]:
-    """The field and the values of the run's entry for a step or sidecar; empty and None without one."""
+    """Return the field and the values of the run's entry for a step or sidecar; empty and None without one."""
     spec = case.run.spec
     for field, prefix, entries in (
         ("stepSpecs", "step", spec.step_specs),
@@ -134,7 +136,7 @@ def _overridden(
 
 
 def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
-    """What the run would be reported, empty if it gets its pod; None if the pod is of another class, or there is
+    """Return what the run would be reported, empty if it gets its pod; None if the pod is of another class, or there is
     none.
     """
     results = _played(case, way)
@@ -184,7 +186,7 @@ def _owned(case: CurrentRun) -> frozenset[str]:
 
 
 def _step(step: Step, index: int) -> str:
-    """The name of a step's container."""
+    """Return the name of a step's container."""
     return f"step-{step.name or f'unnamed-{index}'}"
 
 
@@ -214,7 +216,7 @@ def _side(resource_requirements: ResourceRequirements | None, side: Side) -> Map
 
 
 def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
-    """Where the value stands: in the Task, or for what Tekton adds in config-defaults."""
+    """Return where the value stands: in the Task, or for what Tekton adds in config-defaults."""
     field = f"{edit.side}[{edit.resource}]"
     if edit.of_run:
         entry, values = _override(case, edit.container)
@@ -243,7 +245,7 @@ def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
 
 
 def _run_field(run: TaskRun) -> str:
-    """Where people write the values of a run: in itself, or for its task in the PipelineRun that made it."""
+    """Return where people write the values of a run: in itself, or for its task in the PipelineRun that made it."""
     owner, task = pipeline_run_of(run), (run.metadata.labels or {}).get("tekton.dev/pipelineTask", "")
     return f"PipelineRun/{owner} spec.taskRunSpecs[{task}]" if owner else f"TaskRun/{run.metadata.name} spec"
 
@@ -276,7 +278,7 @@ def _to_guaranteed(case: CurrentRun) -> Iterator[RunChange]:
 
 
 def _to_burstable(case: CurrentRun) -> Iterator[RunChange]:
-    """One request: below its limit where there is one."""
+    """Yield one request: below its limit where there is one."""
     name = next((slot.name for slot in case.draft.containers), "")
     for resource in CONSIDERED:
         yield (ValueEdit(name, "requests", resource, _EXAMPLES[resource], free=True),), False

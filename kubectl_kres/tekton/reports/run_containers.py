@@ -59,7 +59,7 @@ def _limit(pod: Pod, name: str) -> str:
 
 
 def _again(result: RunResult, name: str, limit: str) -> bool:
-    """Whether admission gives the container no more memory today; also where that is not known."""
+    """Return whether admission gives the container no more memory today; also where that is not known."""
     draft = result.outcome.draft if result.outcome is not None else None
     slots = [slot for slot in draft.slots() if slot.name == name] if draft is not None else []
     today = slots[0].side("limits").get("memory") if slots else None
@@ -69,7 +69,7 @@ def _again(result: RunResult, name: str, limit: str) -> bool:
 
 
 def _source(result: RunResult, name: str, limit: str) -> Source | None:
-    """What sets the limit today, if that is the one that the pod has."""
+    """Return what sets the limit today, if that is the one that the pod has."""
     if result.built is None or not limit:
         return None
     spec = result.built.pod.spec

@@ -36,7 +36,7 @@ _UNDER_WAY = frozenset({
 
 
 def run_facts(run: TaskRun | PipelineRun) -> Iterator[Fact]:
-    """The condition of a run that has not succeeded, then those of its earlier tries."""
+    """Yield the condition of a run that has not succeeded, then those of its earlier tries."""
     kind = "TaskRun" if isinstance(run, TaskRun) else "PipelineRun"
     source = Source(kind, run.metadata.name, run.metadata.namespace, "status.conditions[Succeeded]")
     yield from _of(run.status.conditions, source)
@@ -63,7 +63,7 @@ def failures(run: TaskRun) -> Iterator[TimelineEvent]:
 
 
 def tekton_remarks(store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
-    """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
+    """Return how Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
     own = tuple(entry for entry in journal if isinstance(entry, Assume) and entry.code.startswith("tekton/"))
     lost = tuple(
@@ -100,7 +100,9 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
 
 
 def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch, ...]:
-    """What of a pod that a quota refuses is more than that has at all; empty: in one way or another it can fit."""
+    """Return what of a pod that a quota refuses is more than that has at all; empty: in one way or another it
+    can fit.
+    """
     if any(result.problem is None or result.problem.reason != REASON for result in results):
         return ()
     pairs = [never_fits(result, policies) for result in results]
@@ -108,7 +110,7 @@ def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch,
 
 
 def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
-    """The condition that says how a run fares; None of one that no controller has seen."""
+    """Return the condition that says how a run fares; None of one that no controller has seen."""
     return next((condition for condition in run.status.conditions or () if condition.type == "Succeeded"), None)
 
 
@@ -125,7 +127,7 @@ def held_back(run: TaskRun | PipelineRun) -> str:
 
 
 def fares(run: TaskRun | PipelineRun) -> str:
-    """How a run fares, in a word: waiting is for a quota."""
+    """Return how a run fares, in a word: waiting is for a quota."""
     condition = condition_of(run)
     if condition is None:
         return "new"
@@ -137,7 +139,7 @@ def fares(run: TaskRun | PipelineRun) -> str:
 
 
 def pipeline_run_of(run: TaskRun) -> str:
-    """The PipelineRun that made the run; empty if none did."""
+    """Return the PipelineRun that made the run; empty if none did."""
     owners = (
         owner_reference
         for owner_reference in run.metadata.owner_references or ()
@@ -147,7 +149,7 @@ def pipeline_run_of(run: TaskRun) -> str:
 
 
 def moment_of(text: str) -> datetime | None:
-    """A time of the API; None for what is none."""
+    """Return a time of the API; None for what is none."""
     try:
         result = datetime.fromisoformat(text)
     except ValueError:

@@ -39,7 +39,7 @@ _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOpti
 
 
 def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWorld:
-    """The world of a namespace; made again only where the store has changed."""
+    """Return the world of a namespace; made again only where the store has changed."""
     return _kept(store, namespace, ask)[0]
 
 
@@ -49,7 +49,7 @@ def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) ->
 
 
 def revision_of(store: Store) -> tuple[int, ...]:
-    """Another one once something has changed that runs may meet."""
+    """Return another one once something has changed that runs may meet."""
     deciding = (kind for system in systems() for kind in system.policy_kinds)
     return (*store.revision(*_KINDS, *_REFERRED, *deciding), len(store.files))
 
@@ -80,7 +80,7 @@ def _world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWor
 
 
 def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:
-    """A definition that is refused leaves the one in place that is there."""
+    """Return a definition that is refused leaves the one in place that is there."""
     result = {item.metadata.name: item for item in store.all(kind, namespace)}
     for ref in refused:
         if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
@@ -111,7 +111,8 @@ def stored_run(
     template: type[Template],
     alone: Callable[[Template], RunType],
 ) -> tuple[RunType | None, tuple[Problem, ...]]:
-    """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
+    """Return the run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run
+    as.
 
     Raises NotFound or Forbidden if the cluster's object cannot be had.
     """

@@ -84,7 +84,7 @@ def assistant_remedies(
 
 
 def _helps(world: RunWorld, claims: Sequence[object]) -> bool:
-    """Whether runs without assistants start; claims that are refused are then those of the run itself."""
+    """Return whether runs without assistants start; claims that are refused are then those of the run itself."""
     return not claims and (world.config.flags.coschedule == "workspaces" or world.config.flags.coschedule in PER_RUN)
 
 

@@ -61,7 +61,7 @@ def claim_remedies(
 
 
 def _edited(claims: Sequence[WorkspaceClaim], edits: Sequence[Edit]) -> list[WorkspaceClaim]:
-    """The claims with other amounts."""
+    """Return the claims with other amounts."""
     sizes = {edit.field: edit.to for edit in edits if isinstance(edit, EditClaim)}
     return [
         structs.replace(claim, claim=_sized(claim.claim, sizes[_field(claim)])) if _field(claim) in sizes else claim
@@ -88,7 +88,9 @@ def _storage(claim: PersistentVolumeClaim) -> Quantity | None:
 def _smaller(
     subject: Subject, claims: Sequence[WorkspaceClaim], answers: Sequence[ClaimAnswer], policies: Policies
 ) -> Iterator[Edit]:
-    """Another size of each claim that is refused for its size: what a bound asks for, or the room that there is."""
+    """Yield another size of each claim that is refused for its size: what a bound asks for, or the room that
+    there is.
+    """
     seen = set()
     for answer in answers:
         size = _storage(answer.claim.claim)
@@ -100,7 +102,7 @@ def _smaller(
 
 
 def _fitting(answer: ClaimAnswer, size: Quantity, policies: Policies, count: int) -> Quantity | None:
-    """The nearest size; None: it is not the size that is refused, or claims share the room."""
+    """Return the nearest size; None: it is not the size that is refused, or claims share the room."""
     nano = size.nano
     for refusal in answer.refusals:
         for finding in refusal.findings:
@@ -121,7 +123,7 @@ def _room(finding: Finding, policies: Policies) -> int:
 
 
 def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[SetBound]:
-    """Each bound that is broken, moved to what a claim asks for; of several the farthest."""
+    """Yield each bound that is broken, moved to what a claim asks for; of several the farthest."""
     edits: dict[str, SetBound] = {}
     for finding in findings:
         edit = bound_edit(finding, namespace)
@@ -202,7 +204,7 @@ def _enough(
 
 
 def _ended_runs(store: Store, namespace: str) -> dict[ObjectRef, list[PersistentVolumeClaim]]:
-    """Runs that have ended, by when they were made, with the claims that they own."""
+    """Run that have ended, by when they were made, with the claims that they own."""
     result: dict[ObjectRef, list[PersistentVolumeClaim]] = {}
     claims = [claim for claim in store.all("PersistentVolumeClaim", namespace) if claim.metadata.owner_references]
     for claim in sorted(claims, key=lambda claim: (claim.metadata.creation_timestamp or "", claim.metadata.name)):

@@ -122,7 +122,7 @@ def _fewest(store: Store, case: RunCase, additions: Mapping[str, EntryValues]) -
 
 
 def _within(case: RunCase, name: str, amount: str, least: int) -> str:
-    """The amount within what LimitRanges let a container have."""
+    """Return the amount within what LimitRanges let a container have."""
     quantity = parse(amount)
     if name == "memory" and quantity.nano < least:
         quantity = Quantity(least, "BinarySI")
@@ -136,7 +136,7 @@ def _within(case: RunCase, name: str, amount: str, least: int) -> str:
 
 
 def _given(case: RunCase, place: ContainerDraft, amounts: Mapping[str, str]) -> EntryValues:
-    """The entry that a container has at present, with other amounts."""
+    """Return the entry that a container has at present, with other amounts."""
     entries = case.world.config.entries
     order = next(iter(prefix_orders([place], entries)), ())
     name = entry_of(place, entries, order)
@@ -198,7 +198,7 @@ def _amounts(item: ParsedItem, name: str) -> Iterator[Quantity]:
 def _edits(
     holders: Sequence[tuple[Limits, ParsedItem]], name: str, nano: int, form: str, namespace: str
 ) -> Iterator[SetBound]:
-    """Both defaults that are more than an amount, set to it."""
+    """Yield both defaults that are more than an amount, set to it."""
     to = Quantity(nano, form)  # type: ignore[arg-type]
     for limits, item in holders:
         ref = ObjectRef("LimitRange", limits.source.name, namespace)

@@ -58,14 +58,14 @@ def _remedy(store: Store, subject: Subject, before: SecuredPod, after: SecuredPo
 
 
 def _rest(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Remedy, ...]:
-    """What stays whatever contexts say: volumes, ports, the host's namespaces."""
+    """Return what stays whatever contexts say: volumes, ports, the host's namespaces."""
     breaches = violations(pod, namespace, minor)
     text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
     return (Remedy(text),) if text else ()
 
 
 def _contexts(before: SecuredPod, after: SecuredPod) -> Iterator[str]:
-    """What the contexts of the pod, of steps and of sidecars lack, containers with the same gaps together."""
+    """Yield what the contexts of the pod, of steps and of sidecars lack, containers with the same gaps together."""
     if (gap := context_changes(before.spec, after.spec)) != "":
         yield f"in podTemplate.securityContext {gap}"
     groups: dict[str, list[str]] = {}
