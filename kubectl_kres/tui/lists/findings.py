@@ -66,7 +66,9 @@ def _needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def _also(session: Session, namespace: str) -> Iterable[ReadRequest]:
-    """What runs and quotas are evaluated by, once it is known which there are: whole lists, since rows are many."""
+    """Return what runs and quotas are evaluated by, once it is known which there are: whole lists, since rows
+    are many.
+    """
     if any(session.loading(_needs(namespace))):
         return
     store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)
