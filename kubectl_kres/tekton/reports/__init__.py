@@ -147,7 +147,7 @@ class Tekton(System):
         return None if another else taskrun.of_pod(store, subject, ask, journal=journal)
 
     def missing(self, analysis: Analysis) -> int:
-        """Return a run that has failed is wanted once more; one that has succeeded is not."""
+        """Return how many pods are wanted: one more of a failed run, none of one that has succeeded."""
         part = analysis.tekton
         if part is None or (part.ended and not part.failed):
             return 0

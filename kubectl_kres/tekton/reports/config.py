@@ -1,6 +1,6 @@
-"""Where Tekton's configuration is looked for, what it is, and what was supposed where it could not be read.
+"""Tekton's configuration: the reads for it, its values, and the assumptions where it could not be read.
 
-The one LimitRange that Tekton makes of all in a namespace, as its steps meet it.
+It also makes a row for each resource of the one LimitRange that Tekton makes of all in a namespace.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FLAG = "--tekton-config FILE gives it"
 def configuration_needs(store: Store) -> Iterator[ReadRequest]:
     """Yield the ConfigMaps, first where Tekton's own release puts them; elsewhere once they are known not to be there.
 
-    None where files hold all of them.
+    There are no reads where files hold all of them.
     """
     if all(_in_file(store, name) for name in CONFIG_NAMES):
         return
@@ -55,8 +55,8 @@ def _need(namespace: str, name: str) -> ReadRequest:
 
 
 def _absent(store: Store, namespace: str) -> bool:
-    """Return whether what every release of Tekton has is known not to be in the namespace, nor anywhere else we
-    looked.
+    """Return whether a ConfigMap of every release of Tekton is known to be absent from the namespace, and was found
+    nowhere else.
     """
     return store.covered(_need(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
 
@@ -76,13 +76,13 @@ def _in_file(store: Store, name: str) -> bool:
 
 
 def configuration(store: Store, ask: EvaluationOptions) -> TektonConfig:
-    """Return how Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
+    """Return Tekton's configuration, the default one where it is not known; ``remarks`` says so."""
     config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
     return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], ask.read_yaml)
 
 
 def config_map(store: Store, name: str) -> ConfigMap | None:
-    """Return a file's before the cluster's, from whatever namespace it says; of the cluster's the one beside the
+    """Return a ConfigMap of a file before the cluster's, from whatever namespace; of the cluster's the one beside the
     webhook.
     """
     config_maps = [
@@ -101,7 +101,7 @@ def config_map(store: Store, name: str) -> ConfigMap | None:
 
 
 def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
-    """Yield what was supposed about the configuration, in one sentence where it was not to be had at all."""
+    """Yield the assumptions about the configuration, in one sentence where it could not be read at all."""
     yield from config.assumed
     missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
     if not missing:

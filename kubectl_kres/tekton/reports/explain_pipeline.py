@@ -1,8 +1,6 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas.
+"""The explanation of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas.
 
-One verdict on a PipelineRun out of those on its tasks.
-
-The most that the open tasks of a PipelineRun can ask for at one moment, quota by quota.
+The verdict on the run is made of those on its tasks.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ Judgement = tuple[Verdict, tuple[Remedy, ...]]
 
 
 def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
-    """Return the verdict over all open tasks, and what to change, each with its task in front.
+    """Return the verdict over all open tasks, and the remedies, each with its task in front.
 
     ``problems``: why nothing of the run runs.
     """
@@ -92,8 +90,8 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
 
 
 def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
-    """Return the ways of one task, each with its name in front; of several tasks the first way of each, all of them
-    needed.
+    """Return the remedies of one task, each with its name in front; of several tasks the first remedy of each, all of
+    them needed.
 
     What is tried is tried for each task alone, so that nothing is proven of several.
     """
@@ -124,7 +122,7 @@ def _together(edits: Sequence[Edit]) -> tuple[Edit, ...]:
 
 
 def _with_entries(before: Edit | None, edit: Edit) -> Edit:
-    """Of config-defaults the entries of all tasks, in one text."""
+    """Return the edit of config-defaults with the entries of all tasks, in one text."""
     if not isinstance(before, SetConfig) or not isinstance(edit, SetConfig) or not edit.entries:
         return edit
     more = {name: values for name, values in edit.entries.items() if name not in before.entries}
@@ -169,7 +167,7 @@ _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory
 def at_once(
     pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun], *, started: bool
 ) -> tuple[AtOnce, ...]:
-    """Names that quotas limit, each with its quota, then the usual ones that none limits.
+    """Return the names that quotas limit, each with its quota, then the usual ones that none limits.
 
     ``started``: affinity assistants are there already, and counted.
     """
@@ -205,7 +203,7 @@ def _limited(
 
 
 def _objects(pipeline_answer: PipelineAnswer, world: RunWorld, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
-    """Quotas that count TaskRuns: all that the run makes, for those that have ended count on until they are deleted.
+    """Yield the quotas that count TaskRuns: all that the run makes, since ended ones count until they are deleted.
 
     Tekton tries again and again to make one that is refused, and says nothing of it in the PipelineRun.
     """
@@ -263,7 +261,7 @@ def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, 
 
 
 def _charge(results: Sequence[RunResult], quota: str, world: RunWorld) -> QuotaCharge | None:
-    """Return what a task's pod costs a quota; None where the quota does not count it."""
+    """Return the cost of a task's pod for a quota; None where the quota does not count it."""
     for result in results:
         if result.built is None or result.outcome is None or result.outcome.draft is None:
             continue
@@ -309,7 +307,9 @@ def _sum(amounts: Iterable[Quantity]) -> Quantity:
 
 
 def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> PipelineExplanation:
-    """Raises NotFound or Forbidden if the object or its Pipeline cannot be had, ClusterError if that is remote."""
+    """Return the explanation. Raises NotFound or Forbidden if the object or its Pipeline cannot be read, ClusterError
+    if that is remote.
+    """
     world = tekton_world(store, subject.ref.namespace, ask)
     run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, alone)
     if run is None:
@@ -390,7 +390,7 @@ def _judged(
 
 
 def _with_commands(store: Store, way: Remedy) -> Remedy:
-    """Return the edits of several tasks with the lines that make those of Tekton's configuration."""
+    """Return the edits of several tasks with the commands for those of Tekton's configuration."""
     own = [edit for edit in way.edits if isinstance(edit, SetConfig)]
     return way if way.commands or not own else structs.replace(way, commands=commands(store.origin, own, {}))
 
@@ -506,7 +506,9 @@ def _explained(
     results: Sequence[RunResult],
     children: Mapping[str, TaskRun],
 ) -> Explanation | None:
-    """Return the explanation of the task's first TaskRun; what is seen of it and supposed stands at the PipelineRun."""
+    """Return the explanation of the task's first TaskRun; its facts and assumptions are reported with the
+    PipelineRun.
+    """
     run = children.get(planned.names[0], planned.run) if planned.names else planned.run
     ref = ObjectRef("TaskRun", run.metadata.name, subject.ref.namespace)
     if planned.task is None:

@@ -1,4 +1,5 @@
-"""What an answer about a TaskRun or a Task must read: its policies, its Task, its pod, and how Tekton is configured.
+"""The reads of an answer about a TaskRun or Task, and about a PipelineRun or Pipeline: policies, Tasks, pods,
+configuration.
 
 What an answer about a PipelineRun or a Pipeline must read.
 """
@@ -35,7 +36,9 @@ from kubectl_kres.tekton.rules.controller.workspace_claims import claims_of
 
 
 def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """Required are the object, LimitRanges and quotas, and the Task where the run does not keep it itself."""
+    """Return the reads: required are the object, LimitRanges and quotas, and the Task where the run does not keep it
+    itself.
+    """
     namespace = subject.ref.namespace
     run = known_object(store, subject)
     wanted = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
@@ -64,15 +67,15 @@ def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
 
 
 def settling_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
-    """Yield what all runs of a namespace depend on besides its policies: its labels, and Tekton's configuration."""
+    """Yield the reads that all runs of a namespace depend on besides its policies: its labels, and Tekton's
+    configuration.
+    """
     yield ReadRequest("Namespace", name=namespace, required=False)
     yield from configuration_needs(store)
 
 
 def known_object(store: Store, subject: Subject) -> Any:
-    """Return the object that is asked about, as far as it is known by now; None also for a file's that does not
-    decode.
-    """
+    """Return the explained object, as far as it is known by now; None also for one of a file that does not decode."""
     if subject.raw is None:
         return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     try:
@@ -130,7 +133,9 @@ def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
 
 
 def action_needs(spec: TaskSpec | None, namespace: str) -> Iterator[ReadRequest]:
-    """StepActions of a Task: they say what runs, not with how much; they only tell whether a container is added."""
+    """Yield the reads of a Task's StepActions: they say what runs, and whether a container is added, but no
+    resources.
+    """
     for step in (spec.steps or ()) if spec is not None else ():
         if step.ref is not None and step.ref.name and not step.ref.resolver:
             yield ReadRequest("StepAction", namespace, step.ref.name, required=False)
@@ -143,7 +148,9 @@ _FEW = 3
 
 
 def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """Required are the object, its Pipeline and Tasks where it does not keep them itself, LimitRanges and quotas."""
+    """Return the reads: required are the object, its Pipeline and Tasks where it does not keep them itself, LimitRanges
+    and quotas.
+    """
     space = subject.ref.namespace
     wanted = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
     if subject.raw is None:

@@ -1,4 +1,4 @@
-"""What the containers of a run's pod tell: which were killed for memory, and which decide how much it asks for."""
+"""The containers of a run's pod that were killed for memory, and those that decide how much it asks for."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ _RULES = frozenset({"quota/exceeded", "limitrange/max"})
 
 
 def outweighed(outcomes: Sequence[Outcome], additions: Collection[str]) -> tuple[Outweighed, ...]:
-    """Return what of a refused pod is more for a container that Tekton adds than for all steps and sidecars together.
+    """Return the resources of a refused pod of which a container added by Tekton asks for more than all steps and
+    sidecars together.
 
     ``added``: their names.
     """

@@ -86,7 +86,9 @@ class RunTrial(Struct, frozen=True):
 
 
 def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-    """Return the ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
+    """Return the remedies with which the run, or a new one like it, gets its pod; none where no such edits were
+    found.
+    """
     case = analysis.maker
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
     part = analysis.tekton
@@ -138,8 +140,8 @@ class _Search:
                 yield structs.replace(texts, text=for_new_run(texts.text, again=self._of_new_run(edits)))
 
     def _of_defaults_given(self, trials: Sequence[RunTrial]) -> Iterator[tuple[Edit, ...]]:
-        """Yield what containers are given that state nothing: with the values of a trial where those are needed,
-        too.
+        """Yield changes of the defaults that containers without values get, with the values of a trial where those are
+        needed, too.
         """
         resources = resources_of(finding for outcome in self.analysis.outcomes for finding in findings_of(outcome))
         for values in ({}, *(trial.values for trial in trials if trial.values)):
@@ -151,7 +153,7 @@ class _Search:
         yield default_edits(self.case, resources, self.namespace)
 
     def _of_new_run(self, edits: Sequence[Edit]) -> bool:
-        """Return whether the run that is there is not helped: it has ended, or keeps what it was made from."""
+        """Return whether the existing run is not helped: it has ended, or keeps what it was made from."""
         part = self.analysis.tekton
         there = self.subject.raw is None and self.subject.ref.kind == "TaskRun"
         return part is not None and (part.ended or (there and any(isinstance(edit, SetValue) for edit in edits)))
@@ -164,7 +166,7 @@ class _Search:
                 yield from self._within(trial)
 
     def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
-        """Return what becomes of the run with these values, in every order; what was tried is known."""
+        """Return the outcomes of the run with these values, in every order; results are cached."""
         tried = frozenset(values.items()), frozenset(defaults.items())
         if tried not in self._tried:
             self._tried[tried] = self._evaluate(values, defaults)
@@ -191,7 +193,7 @@ class _Search:
         return PodFaults(tuple(outcomes), faults, dearest(prices))
 
     def _passing(self, way: Direction) -> RunTrial | None:
-        """Values and defaults that everything but quotas lets pass, as few as are needed; None: none were found."""
+        """Return values and defaults that everything but quotas admits, as few as are needed; None: none were found."""
         values: Values = {}
         defaults: dict[Default, str] = {}
         for _ in range(_ROUNDS):
@@ -204,7 +206,7 @@ class _Search:
         return None
 
     def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Direction) -> bool:
-        """Return what the refusal asks for, added to values and defaults; False: it cannot be given."""
+        """Add what the refusal requires to values and defaults; return False if there is no such value."""
         draft: Draft | None = fault.draft
         findings = [finding for finding in findings_of(fault) if finding.rule != "quota/exceeded"]
         if draft is None or any(finding.rule not in OF_VALUES for finding in findings):
@@ -239,7 +241,7 @@ class _Search:
         return True
 
     def _field(self, fault: Outcome, slot: Slot, side: Side, name: str, quantity: Quantity) -> tuple[RunField, str]:
-        """Return where to write what a container is to have: at the run, where that sets it, else in the Task."""
+        """Return the field for a container's value: in the run, where that sets it, else in the Task."""
         place = self.places[slot.path]
         if place.role == "step" and self.task_level:
             whole = RunField("computeResources", 0, side, name)
@@ -262,7 +264,7 @@ class _Search:
         return RunField("steps" if place.role == "step" else "sidecars", place.number, side, name), str(quantity)
 
     def _fewest(self, values: Values, defaults: dict[Default, str]) -> RunTrial:
-        """Without what nothing asks for."""
+        """Return the trial without the needless values."""
         for field in sorted(values, key=lambda run_field: (run_field.side == "limits", run_field)):
             fewer = {run_field: text for run_field, text in values.items() if run_field != field}
             if not self.judge(fewer, defaults).faults:
@@ -281,15 +283,17 @@ class _Search:
         return RunTrial(values, defaults, evaluated, {key: need for key, need in needs.items() if need > hard[key]})
 
     def _within(self, trial: RunTrial) -> Iterator[RunTrial]:
-        """Yield the room that there is: values for the whole Task, then those of the steps in proportion."""
+        """Yield trials within the room that there is: values for the whole Task, then those of the steps in
+        proportion.
+        """
         whole = self._for_task() if self.has_run and not self.task_level and len(self.steps) > 1 else None
         if whole is not None:
             yield from self._lowered(whole, trial.defaults)
         yield from self._lowered(dict(trial.values), trial.defaults)
 
     def _for_task(self) -> Values | None:
-        """Return what the steps state, as values of the run for the whole Task; None where the run may not state
-        them.
+        """Return the sum of the steps' values, as values of the run for the whole Task; None where the run may not
+        state them.
         """
         run, flags = self.case.run.spec, self.case.world.config.flags
         if flags.api_fields == "stable" or any(
@@ -337,7 +341,7 @@ class _Search:
             values = {**values, **fewer}
 
     def _without_followers(self, trial: RunTrial) -> RunTrial:
-        """Without the sides that follow by themselves, as a request follows its limit."""
+        """Return the trial without the sides that follow by themselves, as a request follows its limit."""
         for which in sorted({(value.holder, value.side, value.resource) for value in trial.values}, reverse=True):
             if which[0] == "computeResources":
                 continue
@@ -369,7 +373,7 @@ class _Search:
         return result
 
     def _shared(self, values: Values, draft: Draft, side: Side, name: str, most: int) -> Values | None:
-        """Return the value for the whole Task with which its steps leave room for what runs beside them."""
+        """Return the value for the whole Task with which its steps leave room for the containers beside them."""
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
         beside = of_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
         room = most - beside - draft.overhead.get(name, ZERO).nano
@@ -469,7 +473,9 @@ class _Search:
 
 
 def _rank(edits: Sequence[Edit]) -> int:
-    """Own objects first, then what containers of Tekton are given, the namespace's LimitRanges, and its quotas."""
+    """Return the sort key: own objects first, then defaults of Tekton's containers, the namespace's LimitRanges, and
+    its quotas.
+    """
     if any(isinstance(edit, RaiseQuota) for edit in edits):
         return 3
     if any(isinstance(edit, (SetBound, CreateObject)) for edit in edits):

@@ -1,4 +1,4 @@
-"""A TaskRun, or a Task run with defaults, as admission sees it: the pod that Tekton makes of it, and its way there."""
+"""The admission of a TaskRun, or of a Task run with defaults: the pod that Tekton makes of it, and its origin."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def taskrun_analysis(
     live: Pod | None = None,
     another: bool = False,
 ) -> Analysis:
-    """Return every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one;
-    ``another``: one more run like it.
+    """Return the analysis of a run, with every outcome. ``live``: a pod of it to compare with, instead of the run's
+    last one; ``another``: one more run like it.
 
     Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
     """
@@ -71,7 +71,7 @@ def taskrun_analysis(
 
 
 def _gone(run: TaskRun) -> UsedTask:
-    """Return a Task that does not exist, as the run names it."""
+    """Return the refusal of a run whose Task does not exist, under the name in the run."""
     name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
@@ -98,7 +98,7 @@ def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | N
 
 
 def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
-    """That the pod cannot be reported, and why."""
+    """Return the error that there is no answer about the pod, with the reason."""
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
         hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
@@ -114,7 +114,9 @@ def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
 def refused_run(
     store: Store, ref: ObjectRef, ask: EvaluationOptions, where: str, refusals: Sequence[Problem]
 ) -> Analysis:
-    """Return a run that is not stored has no pod. ``where``: what it comes from."""
+    """Return the analysis of a run that is not stored, and so has no pod. ``where``: its source. ``where``: what it
+    comes from.
+    """
     start = PodManifest(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
     outcomes = tuple(refused_outcome(refusal) for refusal in refusals)
     by_operator = tekton_world(store, ref.namespace, ask).config.by_operator
@@ -189,7 +191,7 @@ def analysed(
 
 
 def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
-    """Return what the claims of the run's workspaces cost quotas; None: it makes none."""
+    """Return the quota costs of the claims of the run's workspaces; None: it makes none."""
     claims = claims_of(run, existing_claims(store, run))
     if not claims:
         return None
@@ -201,7 +203,7 @@ def _claims(store: Store, run: TaskRun, world: RunWorld) -> PodClaims | None:
 
 
 def _throttled(result: RunResult) -> Mapping[str, str]:
-    """Limits of cpu that the version of Tekton gives the containers that it adds."""
+    """Return the limits of cpu that the version of Tekton gives the containers that it adds."""
     limits: dict[str, str] = {}
     if result.built is None:
         return limits
@@ -216,7 +218,7 @@ def _throttled(result: RunResult) -> Mapping[str, str]:
 
 
 def _lost(journal: Journal) -> Mapping[str, str]:
-    """Return what the division of task-level requests loses of each resource, where it loses anything."""
+    """Return the amount of each resource that the division of task-level requests loses."""
     result: dict[str, str] = {}
     for entry in journal:
         if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
@@ -243,7 +245,7 @@ def _is(result: RunResult, live: Pod) -> bool:
 
 
 def _outcome(result: RunResult) -> Outcome:
-    """Return the API server's answer, told as Tekton tells it in the run's condition."""
+    """Return the API server's answer, in the words of the run's condition."""
     if result.outcome is None:
         return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
     outcome = structs.replace(result.outcome, journal=result.journal)
@@ -268,7 +270,7 @@ def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
 
 
 def _authored(pod: Pod, journal: Journal) -> Pod:
-    """Return the pod as the Task says it; what Tekton then did to it stands in the journal."""
+    """Return the pod as the Task defines it; Tekton's changes are in the journal."""
     written = {
         entry.path: entry.after
         for entry in journal

@@ -1,4 +1,4 @@
-"""What the runs of a namespace meet: policies, Tekton's configuration, the Tasks that they refer to, stored as v1."""
+"""The world of a namespace's runs: policies, Tekton's configuration, the Tasks that they refer to, stored as v1."""
 
 from __future__ import annotations
 
@@ -44,12 +44,14 @@ def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWor
 
 
 def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) -> Refused:
-    """Tasks, Pipelines and StepActions of files that are not stored, so that no run finds them."""
+    """The refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run finds
+    them.
+    """
     return _kept(store, namespace, ask)[1]
 
 
 def revision_of(store: Store) -> tuple[int, ...]:
-    """Return another one once something has changed that runs may meet."""
+    """Return a number that changes with anything that runs may depend on."""
     deciding = (kind for system in systems() for kind in system.policy_kinds)
     return (*store.revision(*_KINDS, *_REFERRED, *deciding), len(store.files))
 
@@ -80,7 +82,7 @@ def _world(store: Store, namespace: str, ask: EvaluationOptions) -> tuple[RunWor
 
 
 def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:
-    """Return a definition that is refused leaves the one in place that is there."""
+    """Return the definitions by name; a refused one leaves the existing one in place."""
     result = {item.metadata.name: item for item in store.all(kind, namespace)}
     for ref in refused:
         if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
@@ -91,7 +93,7 @@ def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mappi
 
 
 def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
-    """Of kinds that were not read in full the names that were looked for, and are not there."""
+    """Return, for kinds that were not read in full, the names that were looked for and do not exist."""
     return {
         kind: frozenset(
             need.name

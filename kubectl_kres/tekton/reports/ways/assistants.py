@@ -1,4 +1,4 @@
-"""Affinity assistants that get no pod: what that means for the run, and what gets them admitted."""
+"""Affinity assistants that get no pod: the verdict on the run, and the remedies."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _bounds(findings: Sequence[Finding], namespace: str) -> Iterator[Edit]:
 
 
 def _raised(lacking: Sequence[Assistant], world: RunWorld) -> Iterator[Edit]:
-    """As much of each quota as all assistants without a pod need."""
+    """Yield the raise of each quota that all assistants without a pod need."""
     used, hard = amounts(world.policies.quotas)
     need: dict[Key, int] = {}
     for assistant in lacking:

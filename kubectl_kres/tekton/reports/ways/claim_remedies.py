@@ -1,4 +1,4 @@
-"""What gets the claims of workspaces admitted: less storage, other bounds, more of a quota, ended runs deleted."""
+"""The remedies of claims of workspaces: less storage, other bounds, more of a quota, ended runs deleted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_RUNS = 5
 def claim_remedies(
     store: Store, subject: Subject, claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
 ) -> tuple[Remedy, ...]:
-    """Return the ways in which all claims of a run are made, each tried; what is in the run itself comes first.
+    """Return the remedies with which all claims of a run are made, each tried; those in the run itself come first.
 
     ``claims``: all that the run makes.
     """
@@ -146,7 +146,7 @@ def bound_edit(finding: Finding, namespace: str) -> SetBound | None:
 
 
 def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server) -> Iterator[Edit]:
-    """As much of each quota as all claims of the run need."""
+    """Yield the raise of each quota that all claims of the run need."""
     used, hard = amounts(policies.quotas)
     need: dict[Key, int] = {}
     for claim in claims:
@@ -163,7 +163,7 @@ def _raised(claims: Sequence[WorkspaceClaim], policies: Policies, server: Server
 
 
 def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Iterator[Remedy]:
-    """Ended runs whose claims still count, the oldest first; their data goes with them."""
+    """Yield the deletion of ended runs whose claims still count, the oldest first; their data goes with them."""
     runs = _ended_runs(store, namespace)
     because = "a claim lives as long as the run that it was made for, and its data goes with it"
     if not runs:
@@ -186,7 +186,7 @@ def _deletions(store: Store, namespace: str, findings: Sequence[Finding]) -> Ite
 def _enough(
     runs: Mapping[ObjectRef, Sequence[PersistentVolumeClaim]], findings: Sequence[Finding]
 ) -> Sequence[ObjectRef]:
-    """The first runs whose claims free what is short, as far as a claim counts for it."""
+    """Return the first runs whose claims free what is lacking, as far as a claim counts for it."""
     short = {
         finding.resource: parse(finding.used).nano + parse(finding.asked).nano - parse(finding.limit).nano
         for finding in findings
@@ -204,7 +204,7 @@ def _enough(
 
 
 def _ended_runs(store: Store, namespace: str) -> dict[ObjectRef, list[PersistentVolumeClaim]]:
-    """Run that have ended, by when they were made, with the claims that they own."""
+    """Return the ended runs, by when they were made, with the claims that they own."""
     result: dict[ObjectRef, list[PersistentVolumeClaim]] = {}
     claims = [claim for claim in store.all("PersistentVolumeClaim", namespace) if claim.metadata.owner_references]
     for claim in sorted(claims, key=lambda claim: (claim.metadata.creation_timestamp or "", claim.metadata.name)):
