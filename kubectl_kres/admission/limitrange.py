@@ -1,6 +1,6 @@
 """The LimitRanger plugin: defaults into containers, then bounds on containers, pods and claims.
 
-The LimitRange object: its quantities parsed, the defaults the server gives it, and its validation.
+The LimitRange object is here, too: its quantities parsed, the defaults the server gives it, and its validation.
 """
 
 from __future__ import annotations

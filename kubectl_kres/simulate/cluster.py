@@ -372,7 +372,7 @@ def _through_capsule(
 
 
 def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
-    """Return the quotas that are nobody's but the namespace's are known to Capsule's world, too."""
+    """Return Capsule's world without a deleted quota of the namespace, and with any other unchanged."""
     kind, name = key_of_step(step)
     key = (placed.namespace, name)
     if kind != "ResourceQuota":

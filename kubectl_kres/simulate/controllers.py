@@ -84,7 +84,7 @@ def _scaled(state: DeploymentState) -> Sets:
 
 
 def _proportional(state: DeploymentState, active: Sequence[ReplicaSetState]) -> Sets:
-    """Return the pods that are added or taken away are shared among the sets by their size."""
+    """Return the sets with the pods that are added or taken away shared among them by their size."""
     allowed = state.replicas + state.surge if state.replicas else 0
     to_add = allowed - sum(item.wanted for item in active)
     age = {id(item): index for index, item in enumerate(state.sets)}

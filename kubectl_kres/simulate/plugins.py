@@ -1,6 +1,6 @@
-"""What admission plugins beside LimitRanges and quotas say in the world of a change: Pod Security and policies.
+"""Admission plugins beside LimitRanges and quotas in the world of a change: Pod Security and policies.
 
-Steps of a change that are about objects which admission policies take parameters from.
+Steps about objects that admission policies take parameters from are handled here, too.
 """
 
 from __future__ import annotations

@@ -386,7 +386,9 @@ class Requests:
         return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())) * times)
 
     def _replica(self, state: State, key: Key) -> State | None:
-        """Return a pod of a StatefulSet, which has a name of its own, is deleted."""
+        """Return the state without a deleted pod of a StatefulSet, which has a name of its own; None: it is not such a
+        pod.
+        """
         if key[0] != "Pod":
             return None
         for place, (_, workload) in enumerate(state.workloads):

@@ -80,7 +80,7 @@ class World:
         return self._keeping(World(self.objects.having(key, raw), written, self.parameters), key[0])
 
     def _keeping(self, world: World, kind: str) -> World:
-        """Return another world with what was found in this one and does not depend on objects of ``kind``."""
+        """Return another world with the cached answers of this one that do not depend on objects of ``kind``."""
         if kind != "ResourceQuota":
             world._quotas = self._quotas
         if kind not in _LOOKED_UP:

@@ -1,8 +1,6 @@
-"""Objects by kind, namespace and name, with what could not be read beside them.
+"""The objects that were read, by kind, namespace and name, with what could not be read beside them.
 
-What an answer needs, and whether it could be read.
-
-What became of a store in one go.
+A ``ReadRequest`` says what an answer needs, and ``Changes`` what became of a store in one go.
 """
 
 from __future__ import annotations

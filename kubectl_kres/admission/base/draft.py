@@ -1,6 +1,7 @@
 """A pod on its way through admission: its quantities, slot by slot, and the changes rules make to them.
 
-The Warning headers that the server sends for resources: fractions of a byte, and hidden environment variables.
+It also has the Warning headers that the server sends for resources: fractions of a byte, and hidden environment
+variables.
 """
 
 from __future__ import annotations

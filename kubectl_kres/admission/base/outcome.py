@@ -1,8 +1,7 @@
 """The answer of the API server to one request, or one of several where its order is arbitrary.
 
-Field errors in the API server's words: path, reason and detail, and how a list of them reads.
-
-The API server that admission is computed for: version, feature gates, plugin configuration.
+Its errors have the server's words: path, reason and detail. ``Server`` is what admission is computed for: version,
+feature gates, plugin configuration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What an object counts for in a quota, and which names of a quota concern its kind.
+"""The amounts that quotas count for an object: which names concern its kind, which scopes select it.
 
-Scopes of a quota: which pods and claims it counts.
-
-What a ResourceClaim (dynamic resource allocation) counts for in a quota.
+Pods, PersistentVolumeClaims, Services and ResourceClaims (dynamic resource allocation) are counted here.
 """
 
 from __future__ import annotations
@@ -133,7 +131,9 @@ def claim_usage(
 
 
 def storage_class_of(claim: PersistentVolumeClaim) -> str:
-    """Return the annotation of old wins over the field; empty without either. Source: GetPersistentVolumeClaimClass."""
+    """Return the storage class of a claim: the annotation of old wins over the field; empty without either. Source:
+    GetPersistentVolumeClaimClass.
+    """
     annotations = claim.metadata.annotations or {}
     return annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or "")
 
@@ -243,7 +243,7 @@ def _crosses_namespaces(affinity: Affinity | None) -> bool:
 
 
 def _any_crosses(group: PodAffinity | None) -> bool:
-    """Return a term crosses with namespaces named, or with any namespaceSelector, even an empty one."""
+    """Return whether a term crosses namespaces: it names some, or has a namespaceSelector, even an empty one."""
     if group is None:
         return False
     preferred = group.preferred_during_scheduling_ignored_during_execution or ()

@@ -1,6 +1,6 @@
 """PersistentVolumeClaims through the API server: created, grown, bounded by LimitRanges, charged to quotas.
 
-Whether an update changes a part of an object that may not change.
+It also says whether an update changes a part that may not change.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def classed(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolum
 
 
 def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVolumeClaim:
-    """Return a server without attributes classes drops the field. Source: api/persistentvolumeclaim
-    DropDisabledFields.
+    """Return the claim without its attributes class, if the server does not know the field. Source:
+    api/persistentvolumeclaim DropDisabledFields.
     """
     if server.on("VolumeAttributesClass"):
         return claim

@@ -1,10 +1,7 @@
-"""What validation finds in a Job, or in the Jobs of a CronJob, beside their pods.
+"""Validation of Jobs and CronJobs beside their pods: names, policies, schedules.
 
-What keeps a text from being a schedule of a CronJob. Source: github.com/robfig/cron/v3 parser.go ParseStandard.
-
-What validation finds in the policies of a Job: when a failed pod fails it, and when it has succeeded.
-
-Source: batch/validation validatePodFailurePolicy, validateSuccessPolicy.
+Source: batch/validation validatePodFailurePolicy, validateSuccessPolicy; github.com/robfig/cron/v3 parser.go
+ParseStandard.
 """
 
 from __future__ import annotations
@@ -416,7 +413,9 @@ def _generated_errors(selector: Raw, labels: Raw, wanted: Mapping[str, str]) -> 
 
 
 def _name_errors(raw: Raw) -> Iterator[FieldError]:
-    """Yield a job's name becomes two labels of its pods, and of the job where it has none of its own."""
+    """Yield the faults of a job's name, which becomes two labels of its pods, and of the job where it has none of its
+    own.
+    """
     metadata, name = mapping(raw, "metadata"), name_of(raw)
     template = mapping(mapping(mapping(raw, "spec"), "template"), "metadata")
     shared = not metadata.get("labels") and isinstance(template.get("labels"), dict)

@@ -113,7 +113,9 @@ def _repeated(ports: Sequence[Raw]) -> Iterator[FieldError]:
 
 
 def _allocated_twice(ports: Sequence[Raw]) -> Iterator[FieldError]:
-    """Yield a number of the nodes serves one port. Source: registry/core/service/storage alloc.go allocNodePorts."""
+    """Yield the faults of node ports: a number of the nodes serves one port. Source: registry/core/service/storage
+    alloc.go allocNodePorts.
+    """
     allocated: dict[Any, int] = {}
     for index, port in enumerate(ports):
         wanted, own = int(port.get("nodePort") or 0), port.get("port")

@@ -154,7 +154,7 @@ def _queue(
 
 
 def _allocated(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
-    """Return a claim that is not in the queue any more holds nothing."""
+    """Return the allocation of a pool. A claim that is not in the queue any more holds nothing."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
     present = {candidate.uid for candidate in queue}

@@ -49,12 +49,12 @@ FEW = 60
 
 
 def claim_severity(report: ClaimReport) -> Severity:
-    """Return a claim that has what it asks for can still have something odd about it."""
+    """Return the severity of a claim's state; a served claim with a note is a warning."""
     return CLAIM_STATES[report.state] or ("warn" if report.notes else "")
 
 
 def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
-    """When the condition that decides came to be as it is; else when the claim was created."""
+    """Return when the condition that decides came to be as it is; else when the claim was created."""
     decides = "Exhausted" if report.state in WAITING else "Ready"
     result = {condition.type: condition.last_transition_time for condition in claim.status.conditions or ()}
     return result.get(decides) or report.created

@@ -33,7 +33,9 @@ _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 
 
 def scenes(source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions) -> Iterator[CheckContext]:
-    """Yield each holds until the next one is asked for. Raises ClusterError where nothing can be read at all."""
+    """Yield the contexts to check; each is valid until the next one is requested. Raises ClusterError where nothing can
+    be read at all.
+    """
     tries = RemedyBudget()
     if options.filenames:
         yield from _of_files(source, given, options, ask, tries)

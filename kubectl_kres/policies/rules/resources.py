@@ -62,7 +62,7 @@ def _item(value: Any, name: str) -> Any:
 
 
 def _amount(value: Any) -> Any:
-    """Return one that does not parse was reported of before."""
+    """Return the quantity as stored; one that does not parse as it is, since it was reported before."""
     try:
         return str(stored(value))
     except QuantityError:

@@ -249,7 +249,7 @@ def _tolerations(written: Sequence[BuiltInRaw]) -> list[dict[str, Any]]:
 
 
 def kept(operation: str, before: BuiltInRaw, after: BuiltInRaw) -> dict[str, Any]:
-    """Return a resize stores resources alone, an update of the status the status alone."""
+    """Return the part of an update that is stored: of a resize only resources, of a status update only the status."""
     if operation not in ("RESIZE", "STATUS"):
         return dict(after)
     whole = copy.deepcopy(dict(before))

@@ -126,7 +126,7 @@ def _tightest(row: SpaceRow) -> str:
 
 
 def _least_left(row: SpaceRow) -> int:
-    """Return those whose quota has least left come first, those without one last."""
+    """Return the sort key: namespaces whose quota has least left come first, those without one last."""
     return -(quotas.rank(row.quota) or 0) if row.quota else 1
 
 

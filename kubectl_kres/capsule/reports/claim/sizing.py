@@ -204,7 +204,9 @@ class _Count(NamedTuple):
 
 
 def _counted(replicas: Replicas | None) -> _Count:
-    """Return a single pod, or one of a kind that keeps no number of them, is one to come."""
+    """Return the number of pods to count: one that is still to come for a single pod, or a kind without a number of
+    pods.
+    """
     if replicas is None:
         return _Count(1, 1, 1)
     most = max(replicas.wanted + replicas.surge, replicas.existing)

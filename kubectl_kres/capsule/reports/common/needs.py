@@ -130,13 +130,17 @@ def unseen_of_pool(context: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]
 
 
 def _unseen(context: PoolIndex, needs: tuple[ReadRequest, ...]) -> tuple[Unseen, ...]:
-    """Return a list over all namespaces that was not allowed does not matter where each namespace was read."""
+    """Return what could not be read; a refused list over all namespaces does not count where each namespace was
+    read.
+    """
     all_unseen = unread(context.store, (need for need in needs if not _made_good(context, need, needs)))
     return tuple(structs.replace(unseen, required=unseen.required or unseen.state == "failed") for unseen in all_unseen)
 
 
 def failed_beside(context: PoolIndex) -> tuple[Unseen, ...]:
-    """Read beside what was asked for that failed: who may not read gets a whole answer, who was let down does not."""
+    """Return further reads that failed: a user who may not read them gets a whole answer, one whose read failed does
+    not.
+    """
     needs = tuple(context.store.needs())
     return tuple(
         unseen

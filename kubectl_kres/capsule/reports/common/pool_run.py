@@ -105,7 +105,7 @@ class Trial:
         return result
 
     def asking(self, key: ClaimKey, asks: Amounts) -> Trial:
-        """Return a claim that waits asks for something else, in its old place."""
+        """Return the trial with another request of a waiting claim, in its old place."""
         queue = [
             ClaimCandidate(claim_candidate.claim, asks) if key_of(claim_candidate.claim) == key else claim_candidate
             for claim_candidate in self.queue
@@ -113,7 +113,7 @@ class Trial:
         return self._with(queue=queue).settled()
 
     def raised(self, more: Amounts) -> Trial:
-        """There is more to share out."""
+        """Return the trial with more to share out."""
         hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
         return self._with(hard=hard).settled()
 

@@ -1,6 +1,6 @@
-"""Quantities in Tekton's objects: as they are once the webhook has written them back, and divided by steps.
+"""Quantities and durations in Tekton's objects: as the webhook writes them back, and divided by steps.
 
-Durations as Go reads and writes them, and the deadline that a TaskRun's pod gets.
+It also computes the deadline that a TaskRun's pod gets.
 """
 
 from __future__ import annotations

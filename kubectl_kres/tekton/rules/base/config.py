@@ -1,6 +1,6 @@
-"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version.
+"""Tekton's configuration: its ConfigMaps, the flags that a run was made with, its version.
 
-Steps with what the step template gives them, as far as texts go; resources are merged in ``steps``.
+It also merges step templates into steps, as far as texts go; resources are merged in ``resources``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What ``$(params.x)`` and ``$(workspaces.x.path)`` stand for in a run, for the texts that decide about containers.
+"""The values of ``$(params.x)`` and ``$(workspaces.x.path)`` in a run, for the texts that decide about containers.
 
-Names that Tekton derives from others, and the labels that say from which.
+It also has the names that Tekton derives from others, and the labels that say from which.
 """
 
 from __future__ import annotations

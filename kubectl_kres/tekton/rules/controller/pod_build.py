@@ -1,6 +1,6 @@
 """The chain of rules from a TaskRun and its Task to every pod that Tekton can submit.
 
-What the TaskRun controller looks at before it builds a pod.
+The controller's checks before it builds a pod come first.
 """
 
 from __future__ import annotations

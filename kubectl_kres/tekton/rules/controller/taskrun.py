@@ -1,6 +1,6 @@
-"""The questions: what becomes of a TaskRun, from the objects to the stored pod or the condition that says why not.
+"""The admission of TaskRuns: from the objects to the stored pod, or to the condition that says why there is none.
 
-Pod Security of the pods of runs: the security contexts that Task, run and Tekton write, against the namespace.
+Pod Security looks at the security contexts that Task, run and Tekton write, and at the namespace's level.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
+"""The admission of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
 
-The pods that Tekton adds to a PipelineRun to keep its tasks on one node.
-
-The most that the tasks of a PipelineRun can ask of quotas at one moment.
-
-The TaskRuns of a PipelineRun that quotas on the number of objects refuse.
+It computes the most that its tasks can ask of quotas at one moment, and the TaskRuns that quotas on the number of
+objects refuse.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a PipelineRun asks for: a TaskRun for each task, with its values, and the order in which they run.
-
-How many runs a pipeline task fans out into.
-"""
+"""The TaskRuns of a PipelineRun: one for each task, or several with a matrix, with their values and their order."""
 
 from __future__ import annotations
 
@@ -172,7 +169,7 @@ def alone(pipeline: Pipeline) -> PipelineRun:
 
 
 def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
-    """Return an entry of ``taskRunSpecs`` for a task that is not there ends the run."""
+    """Return the problem of an entry of ``taskRunSpecs`` for a task that does not exist, which ends the run."""
     known = {task.name for task in tasks}
     for entry in run.spec.task_run_specs or ():
         if entry.pipeline_task_name not in known:

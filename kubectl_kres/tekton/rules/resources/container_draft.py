@@ -1,6 +1,6 @@
-"""A container of the pod that Tekton builds, with its resources on the way, and the changes that rules make to them.
+"""The containers of the pod that Tekton builds, with their resources on the way and the changes that rules make.
 
-The containers of a TaskRun's pod: steps, sidecars, and those that Tekton adds.
+They are the steps, the sidecars, and those that Tekton adds.
 """
 
 from __future__ import annotations

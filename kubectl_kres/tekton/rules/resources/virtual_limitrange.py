@@ -1,6 +1,6 @@
 """The one LimitRange that Tekton makes of all in a namespace, for every order in which they can be listed.
 
-The share of a LimitRange that each step gets where it asks for nothing.
+It also computes the share of a LimitRange that each step without a request gets.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Where the webhook stops before it looks: at a type that does not fit, an unknown field, a Param without a value.
+"""The webhook's decoder, which stops at a type that does not fit, an unknown field, a Param without a value.
 
-The Go types of Tekton's objects, as its webhook decodes them; scripts/make_tekton_types.py wrote what is read.
-
-Fields that a version of the API renamed or removed, so that their values get lost.
-
-The API server prunes them, kubectl and the webhook refuse them.
+It has the Go types of Tekton's objects (scripts/make_tekton_types.py wrote them) and the fields that a version of the
+API renamed or removed: the API server prunes those, kubectl and the webhook refuse them.
 """
 
 from __future__ import annotations

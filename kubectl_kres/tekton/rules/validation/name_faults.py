@@ -1,7 +1,4 @@
-"""What the webhook refuses in names and references: given twice, bound to nothing, no names at all.
-
-What the webhook refuses in declared results, of Tasks and of steps.
-"""
+"""The webhook's refusals of names, references and declared results: given twice, bound to nothing, no names at all."""
 
 from __future__ import annotations
 

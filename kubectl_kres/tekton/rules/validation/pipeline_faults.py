@@ -1,6 +1,5 @@
-"""What the webhook refuses in a PipelineSpec: names of tasks, what they run, and how they wait for each other.
-
-What the webhook refuses in parameters of Pipelines: of the Pipeline itself, and what its tasks are given.
+"""The webhook's refusals of a PipelineSpec: names of tasks, what they run, how they wait for each other, and
+parameters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the webhook refuses in a TaskSpec: its steps and sidecars, and what it declares.
-
-What the webhook refuses in volumes, mounts and workspaces of a Task.
-"""
+"""The webhook's refusals of a TaskSpec: its steps and sidecars, its declarations, volumes, mounts and workspaces."""
 
 from __future__ import annotations
 
@@ -147,7 +144,7 @@ def _sidecars(spec: TaskSpec, path: str, *, beta: bool) -> Iterator[WebhookError
 
 
 def windows_faults(script: str, flags: Flags) -> Iterator[WebhookError]:
-    """Yield a script for Windows is an alpha feature."""
+    """Yield the fault of a script for Windows, which is an alpha feature."""
     if script.strip().startswith("#!win"):
         yield from _alpha("windows script support", flags)
 
@@ -191,7 +188,7 @@ def _step(step: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
 
 
 def when_faults(when: When, path: str) -> Iterator[WebhookError]:
-    """Yield a condition of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
+    """Yield the faults of conditions of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
     if when.cel:
         return
     if when == When():
@@ -204,7 +201,9 @@ def when_faults(when: When, path: str) -> Iterator[WebhookError]:
 
 
 def _referring(step: Step, path: str) -> Iterator[WebhookError]:
-    """Yield a step that takes a StepAction says none of what that says; the step template comes after both."""
+    """Yield the faults of a step that takes a StepAction and states a field of it; the step template comes after
+    both.
+    """
     taken = {
         "image": ("image", step.image),
         "command": ("command", step.command),
@@ -221,7 +220,7 @@ def _referring(step: Step, path: str) -> Iterator[WebhookError]:
 
 
 def sidecar_faults(sidecar: Sidecar, path: str) -> Iterator[WebhookError]:
-    """Yield what v1beta1 lets pass, so that it only comes up when the pod is built."""
+    """Yield the faults of sidecars that v1beta1 lets pass, so that they only come up when the pod is built."""
     yield from runs(path, "image", sidecar.image, script=sidecar.script, command=sidecar.command)
 
 

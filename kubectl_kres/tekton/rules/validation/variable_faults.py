@@ -1,6 +1,6 @@
-"""What the webhook refuses in variables that steps mention: not declared, of the wrong type, not to be used there.
+"""The webhook's refusals of variables that steps mention: not declared, of the wrong type, not to be used there.
 
-Variables that a text mentions, as the webhook finds them, and what is wrong with a mention.
+It finds the variables that a text mentions as the webhook does.
 """
 
 from __future__ import annotations

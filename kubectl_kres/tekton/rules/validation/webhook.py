@@ -1,8 +1,7 @@
-"""Tekton's admission webhooks: what they refuse in an object that is sent, and in which words.
+"""Tekton's admission webhooks: what they refuse in an object that is sent, and their messages.
 
-What the webhook refuses in a run beside its values: timeouts, retries, the wanted status, breakpoints.
-
-What the webhook refuses in a StepAction.
+Refusals of a run beside its values (timeouts, retries, the wanted status, breakpoints) and of StepActions are here,
+too.
 """
 
 from __future__ import annotations
@@ -114,7 +113,7 @@ def _undeclared(text: str, names: Collection[str], objects: Sequence[Declaration
 
 
 def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
-    """Yield a StepAction knows no volume: it is given the name of one."""
+    """Yield the faults of volume mounts: a StepAction knows no volume and is given the name of one."""
     for index, volume_mount in enumerate(spec.volume_mounts or ()):
         where = f"{path}.volumeMounts[{index}]"
         if [mention.written for mention in mentions(volume_mount.name, "params")] != [volume_mount.name]:
