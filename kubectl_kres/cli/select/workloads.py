@@ -148,9 +148,7 @@ def _after_change(
 
 
 def _by_name(source: ObjectSource, word: str, wants: Wants, error: KresError) -> Selection:
-    """Return what has this name where a type was expected. Raises the error that says what is expected if
-    nothing has.
-    """
+    """Return the object of this name where a type was expected. Raises the error that names the expected words."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
     result = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
     if not result.subjects:
@@ -214,9 +212,7 @@ def _from_files(
 def _with_counted(
     source: ObjectSource, given: Input, options: Options, subjects: Sequence[Subject], wants: Wants
 ) -> Selection | None:
-    """Return the objects that quotas merely count, beside policies those that some quota counts; None: there are
-    none.
-    """
+    """Return the objects that quotas merely count, those beside policies only if a quota counts them; else None."""
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
     others = _counted_in_files(source, given, options.selector)
@@ -238,9 +234,7 @@ def counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[
 
 
 def _counted_in_files(source: ObjectSource, given: Input, selector: str) -> list[Subject]:
-    """Return the objects of files that quotas merely count: those that every cluster has, and those that a quota
-    names.
-    """
+    """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
     from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
     from kubectl_kres.model.quota_objects import CountedObject
@@ -301,9 +295,7 @@ def _nothing(given: Input, options: Options) -> UsageError:
 
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
-    """Return the pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the
-    input.
-    """
+    """Return the pods, and the makers of pods, in the files; a field of a wrong type is a fault of the input."""
     from kubectl_kres.cli.args.arguments import labels_match
 
     fits = labels_match(selector)
@@ -391,9 +383,7 @@ def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wan
 
 
 def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Selection:
-    """Return the object that a flag names as TYPE/NAME, or by its name if it is the only one of it, from the files if
-    it stands there. Raises UsageError, ClusterError.
-    """
+    """Return the object that a flag names as TYPE/NAME or as a unique name. Raises UsageError, ClusterError."""
     head, slash, name = word.partition("/")
     expected = UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
     if head and not slash:
@@ -418,9 +408,7 @@ def _only(source: ObjectSource, given: Input, name: str, wants: Wants, expected:
 
 
 def _there(source: ObjectSource, subject: Subject) -> bool:
-    """Return whether there is something to answer about; a namespace is known by what is in it, even if it may not be
-    read.
-    """
+    """Return whether there is something to answer about; what is in a namespace shows that it exists."""
     ref = subject.ref
     if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
         return True
@@ -513,9 +501,7 @@ def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest,
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
-    """Yield the pages; of one of ``several`` namespaces, that it may not be read, which raises where it is the only
-    one.
-    """
+    """Yield the pages; an unreadable one of ``several`` namespaces is reported, and a single one raises."""
     try:
         yield from pages
     except Forbidden as error:

@@ -61,16 +61,12 @@ _BLIND = "not known: the last try was refused (see below), and what could not be
 
 
 def explain(store: Store, subject: Subject, ask: EvaluationOptions) -> Explanation:
-    """Return the explanation of an object. Raises NotFound if the object is not in the store, UsageError if it neither
-    is a pod nor makes pods.
-    """
+    """Return the explanation. Raises NotFound if the object is not in the store, UsageError if it makes no pods."""
     return explained(store, subject, ask, analysis_of(store, subject, ask))
 
 
 def analysis_of(store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True) -> Analysis:
-    """Return the analysis of an object. ``journal`` False: only the outcomes are needed. Raises what ``explain``
-    raises.
-    """
+    """Return the analysis. ``journal`` False: only the outcomes are needed. Raises what ``explain`` raises."""
     made = analysis_by_system(store, subject, ask, journal=journal)
     if made is not None:
         return made
@@ -97,9 +93,7 @@ def analysis_from(
     *,
     journal: bool = True,
 ) -> Analysis:
-    """Return the analysis of the pod of ``start``, whatever the object makes; its claims are left out. ``raw``: as for
-    ``analyse``.
-    """
+    """Return the analysis of the pod of ``start`` without its claims. ``raw``: as for ``analyse``."""
     known = policies(store, subject.ref.namespace, ask.server)
 
     def with_systems(start: PodManifest) -> Analysis:
@@ -109,9 +103,7 @@ def analysis_from(
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: EvaluationOptions) -> Analysis:
-    """Return the analysis of a new pod like it, where one is live; of an object in a file as it is written. Raises what
-    ``explain`` raises.
-    """
+    """Return the analysis of a new pod like it; of a file's as it is written. Raises what ``explain`` raises."""
     made = analysis_by_system(store, subject, ask, another=True)
     if made is not None:
         return made
@@ -304,9 +296,7 @@ def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState |
 
 
 def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) -> Advice:
-    """Return the advice for an object whose pods are admitted: "nothing to change" only if it runs, has ended or is
-    starting.
-    """
+    """Return the advice with "nothing to change" only for an object that runs, has ended or is starting."""
     if state is None or advice.remedies or state.word in {"runs", "ended", "starting"} or is_negative(verdict):
         return advice
     if advice.note and not advice.note.startswith(NOTHING):
@@ -500,9 +490,7 @@ def _demands(start: PodManifest, known: Policies, draft: Draft | None) -> tuple[
 
 
 def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
-    """Yield the costs with how many more such pods fit and which names are exceeded. ``counted``: the object is in
-    ``used`` already.
-    """
+    """Yield the costs, with how many more such pods fit. ``counted``: the object is in ``used`` already."""
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
@@ -588,9 +576,7 @@ def _gates(pod: Pod, server: Server) -> tuple[Assume, ...]:
 
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
-    """Return what could not be read, and of the analysis what could not be computed; not what assumptions
-    already say.
-    """
+    """Return what could not be read or computed; not what assumptions already say."""
     all_unseen = tuple(unseen for unseen in unread(store, needs(store, subject)) if unseen.required or _is_said(unseen))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
