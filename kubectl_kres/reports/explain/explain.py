@@ -452,8 +452,7 @@ def _replicas(store: Store, subject: Subject, start: PodManifest) -> Replicas | 
 def _costs(analysis: Analysis, draft: Draft | None, ask: EvaluationOptions) -> Iterator[QuotaCost]:
     """Yield the quota costs of the next pod with its claims, also where something else refused it.
 
-    The costs tell what comes after the remedy. A live pod is in ``used`` with its own values, resized or not; only the
-    next one needs room.
+    A live pod is in ``used`` with its own values, resized or not; only the next one needs room.
     """
     if draft is None:
         return

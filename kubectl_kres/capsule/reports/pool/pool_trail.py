@@ -114,7 +114,7 @@ def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
 
 
 def _because(trail: PoolTrail) -> str:
-    """Return what is odd about a quota of a pool's; a new claim would wait."""
+    """Return what is wrong about a quota of a pool's; a new claim would wait."""
     kept = "Capsule keeps the quota: raising its hard would be undone"
     return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
 
