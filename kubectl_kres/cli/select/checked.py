@@ -1,4 +1,4 @@
-"""The scenes of a check: one namespace after another with its pods, then what stands beside namespaces."""
+"""The contexts of a check: one namespace after another with its pods, then what is in no namespace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ from kubectl_kres.tekton.reports.needs import pipeline_needs
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 
 
-def scenes(source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions) -> Iterator[CheckContext]:
+def check_contexts(
+    source: ObjectSource, given: Input, options: Options, ask: EvaluationOptions
+) -> Iterator[CheckContext]:
     """Yield the contexts to check; each is valid until the next one is requested. Raises ClusterError where nothing can
     be read at all.
     """

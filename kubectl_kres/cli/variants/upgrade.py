@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest, parse, shown
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
-from kubectl_kres.cli.select.checked import scenes
+from kubectl_kres.cli.select.checked import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.changes import change_report as render
@@ -48,7 +48,7 @@ class UpgradePage(Page):
         now = source.store.origin.time or current_time()
         ask = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
-        for context in scenes(source, given, self.options, ask):
+        for context in check_contexts(source, given, self.options, ask):
             run_summary.answered((), complete=True, negative=False)
             if context.namespace:
                 listed.append(changes_in(context.store, context.namespace, context.subjects, ask, new))

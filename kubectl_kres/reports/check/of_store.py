@@ -62,7 +62,7 @@ _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 
-def scenes_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
+def contexts_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
     """Yield the context of the namespace, or of each if it is empty, then the one of what is in no namespace."""
     lacks = lacking(store, (*check_needs(namespace), ReadRequest(_POD.kind, namespace)))
     tries, by_space = RemedyBudget(), makers(store, namespace)
@@ -76,8 +76,8 @@ def scenes_of(store: Store, ask: EvaluationOptions, namespace: str) -> Iterator[
     yield CheckContext(store, ask, spaces=(namespace,) if namespace else ())
 
 
-def scene_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
-    """Yield the reads of ``scenes_of``, as far as they are known by now: called again after each reading."""
+def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
+    """Yield the reads of ``contexts_of``, as far as they are known by now: called again after each reading."""
     yield from check_needs(namespace)
     yield ReadRequest(_POD.kind, namespace)
     yield from denied.needs_of_systems(store, namespace)

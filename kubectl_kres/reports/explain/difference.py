@@ -109,7 +109,7 @@ class Differences:
             self._differing.discard(namespace)
             return None
         self._differing.add(namespace)
-        key = self._told_alike(live)
+        key = self._alike_key(live)
         result = self._alike.get(key) if key is not None else None
         if result is not None and result[0] is live.maker and result[1] is known:
             self.pattern = result[2]
@@ -134,7 +134,7 @@ class Differences:
         self._unchanged.keep(live.key, (live.maker, known, same))
         return same, analysis if journal else None
 
-    def _told_alike(self, live: _Live) -> tuple[Any, ...] | None:
+    def _alike_key(self, live: _Live) -> tuple[Any, ...] | None:
         """Return all that an answer about a pod depends on but for its name; None for a pod that is unlike any
         other.
         """

@@ -45,7 +45,7 @@ class Rivals(Struct, frozen=True):
     unknown: tuple[ObjectRef, ...] = ()
 
 
-class _Told(NamedTuple):
+class _NamespaceRivals(NamedTuple):
     """The workloads of a namespace that lack pods, and the evaluated ones as rivals.
 
     ``asked``: how often the store had changed, for which namespace and server; ``known``: under which policies.
@@ -58,7 +58,7 @@ class _Told(NamedTuple):
 
 
 #: What was found last: many of a namespace are asked about one after the other.
-_found: WeakKeyDictionary[Store, _Told] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, _NamespaceRivals] = WeakKeyDictionary()
 
 
 def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -145,7 +145,7 @@ def rivals_of(store: Store, subject: Subject, known: NamespacePolicies, server: 
     return Rivals(tuple(rivals), tuple(unknown))
 
 
-def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Server) -> _Told:
+def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Server) -> _NamespaceRivals:
     """Return the rivals of a namespace; computed again only where the store has changed."""
     asked = store.changes, space, server
     last = _found.get(store)
@@ -156,7 +156,7 @@ def _rivals_of(store: Store, space: str, known: NamespacePolicies, server: Serve
             for item in store.all(kind, space)
             if not _made_by_one(store, item) and _lacks(store, kind, item)
         ]
-        last = _found[store] = _Told(asked, known, lacking, {})
+        last = _found[store] = _NamespaceRivals(asked, known, lacking, {})
     return last
 
 

@@ -325,7 +325,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
         names = frozenset(task.name for task in result.plan.tasks)
         result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
     tasks = tuple(_task(store, subject, ask, task, result, children) for task in result.plan.tasks)
-    verdict, remedy = _judged(store, subject, run, result, world, tasks)
+    verdict, remedy = _with_claims_and_assistants(store, subject, run, result, world, tasks)
     if waiting_status and not remedy and verdict.allowed is True:
         remedy = (released(store, subject.ref, waiting_status, stored=subject.raw is None),)
     if (why := _failure(run)) is not None and not remedy:
@@ -357,7 +357,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
     )
 
 
-def _judged(
+def _with_claims_and_assistants(
     store: Store,
     subject: Subject,
     run: PipelineRun,
