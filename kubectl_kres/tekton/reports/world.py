@@ -44,8 +44,8 @@ def tekton_world(store: Store, namespace: str, ask: EvaluationOptions) -> RunWor
 
 
 def refused_definitions(store: Store, namespace: str, ask: EvaluationOptions) -> Refused:
-    """The refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run finds
-    them.
+    """Return the refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run
+    finds them.
     """
     return _kept(store, namespace, ask)[1]
 
