@@ -334,7 +334,7 @@ class Tables:
             yield from self.object_refusals(variant, policies)
 
     def object_refusals(self, variant: Variant, policies: Policies) -> Iterator[tuple[str, Refusal]]:
-        """Return the same for its pods with some containers more."""
+        """Yield what refuses the claims that are made for a pod of the variant, each with the kind of the claim."""
         with suppress(Unparsable):
             for creation in objects_of(variant.pod(), policies, self.server):
                 for refusal in refusals_of((creation,), policies, self.server):
