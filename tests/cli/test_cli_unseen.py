@@ -16,7 +16,7 @@ from kubectl_kres.cli.output.printer import same_terminal
 
 SAID = "failed quota: team: must specify limits.memory for: app"
 FAR = {**LIMITS, "metadata": {"name": "limits", "namespace": "far"}}
-BARE = "failed quota: team: must specify limits.memory for: bare"
+BARE = "quota team requires limits.memory on every container"
 
 
 @pytest.fixture
