@@ -116,7 +116,7 @@ class Kinds(dict[str, Kind]):
     def __missing__(self, name: str) -> Kind:
         kind = parameter_kind(name)
         if kind is None and is_view(name):
-            from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only a pod that waits for a node needs it
+            from kubectl_kres.model.scheduling_views import VIEWS  # noqa: PLC0415 - only a pod that waits for a node needs it
 
             kind = VIEWS.get(name)
         if kind is None:
@@ -182,7 +182,7 @@ def describe() -> None:
     Two threads that need structs with a part in common for the first time crash the interpreter: msgspec hands the
     second one a part that it has only half described to the first.
     """
-    from kubectl_kres.model.scheduling import VIEWS  # noqa: PLC0415 - only who watches needs it
+    from kubectl_kres.model.scheduling_views import VIEWS  # noqa: PLC0415 - only who watches needs it
 
     for kind in (*KINDS, *VIEWS.values()):
         for struct in filter(None, (kind.struct, kind.whole)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kubectl_kres.model.objects import Base, Kind, LabelSelector, OwnerReference, Requirement, ResourceList
+from kubectl_kres.model.objects import Base, LabelSelector, OwnerReference, Requirement, ResourceList
 from kubectl_kres.model.pod import NamedClaim, ResourceRequirements, SchedulingGate
 
 
@@ -543,22 +543,3 @@ CLAIMS, VOLUMES = f"PersistentVolumeClaim{_VIEW}", f"PersistentVolume{_VIEW}"
 CLASSES, CSI_NODES, CSI_DRIVERS = f"StorageClass{_VIEW}", f"CSINode{_VIEW}", f"CSIDriver{_VIEW}"
 CAPACITIES, ATTACHMENTS = f"CSIStorageCapacity{_VIEW}", f"VolumeAttachment{_VIEW}"
 DEVICE_CLAIMS, DEVICE_CLASSES = f"ResourceClaim{_VIEW}", f"DeviceClass{_VIEW}"
-_STORAGE, _DEVICES = "storage.k8s.io", "resource.k8s.io"
-
-VIEWS: Mapping[str, Kind] = {
-    kind.kind: kind
-    for kind in (
-        Kind(POD, ("pods",), struct=SchedulingPod),
-        Kind(BOUND_PODS, ("pods",), struct=SchedulingPod),
-        Kind(NODES, ("nodes",), namespaced=False, struct=SchedulingNode),
-        Kind(CLAIMS, ("persistentvolumeclaims",), struct=StorageClaim),
-        Kind(VOLUMES, ("persistentvolumes",), namespaced=False, struct=PersistentVolume),
-        Kind(CLASSES, ("storageclasses",), _STORAGE, namespaced=False, struct=BindingClass),
-        Kind(CSI_NODES, ("csinodes",), _STORAGE, namespaced=False, struct=CSINode),
-        Kind(CSI_DRIVERS, ("csidrivers",), _STORAGE, namespaced=False, struct=CSIDriver),
-        Kind(CAPACITIES, ("csistoragecapacities",), _STORAGE, struct=CSIStorageCapacity),
-        Kind(ATTACHMENTS, ("volumeattachments",), _STORAGE, namespaced=False, struct=VolumeAttachment),
-        Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=SchedulingDeviceClaim),
-        Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=SchedulingDeviceClass),
-    )
-}

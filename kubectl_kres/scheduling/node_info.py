@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -18,7 +18,8 @@ from kubectl_kres.model.scheduling import (
     SchedulingPod,
     SchedulingVolume,
 )
-from kubectl_kres.scheduling.requests import Amounts, read_amounts, requests_of
+from kubectl_kres.model.scheduling_views import CountedContainer, CountedPod
+from kubectl_kres.scheduling.requests import Amounts, CountedRequests, read_amounts, requests_of
 from kubectl_kres.scheduling.selectors import Labels
 
 #: Address, protocol and number of a port of the node.
@@ -75,17 +76,22 @@ class PodsOnNodes(Struct, frozen=True):
         return PodIdentity()
 
 
-def gather_pods(pages: Iterable[Sequence[SchedulingPod]]) -> PodsOnNodes:
+#: A pod that was read as a whole, or as far as it counts on its node.
+AnyPod = SchedulingPod | CountedPod
+
+
+def gather_pods(pages: Iterable[Sequence[AnyPod]]) -> PodsOnNodes:
     """What the scheduler counts of all pods, page by page, so that no more than one page of them is held."""
-    return collect_pods((node, bind(pod)) for page in pages for pod in page if (node := node_of(pod)))
+    requests = CountedRequests()
+    return collect_pods((node, bind(pod, requests)) for page in pages for pod in page if (node := node_of(pod)))
 
 
-def node_of(pod: SchedulingPod) -> str:
+def node_of(pod: AnyPod) -> str:
     """Return the node of which a pod holds something, or that is promised to it; empty where there is none."""
     return "" if pod.status.phase in ENDED else pod.spec.node_name or pod.status.nominated_node_name
 
 
-def place_pod(pod: SchedulingPod) -> PlacedPod:
+def place_pod(pod: AnyPod) -> PlacedPod:
     """Return what of a pod counts on its node, with the node."""
     return placed_pod(bind(pod), node_of(pod))
 
@@ -131,20 +137,20 @@ class NodeInfo(Struct, frozen=True):
         return self.node.metadata.labels or {}
 
 
-def bind(pod: SchedulingPod) -> BoundPod:
-    """What of a pod counts on its node."""
+def bind(pod: AnyPod, requests: CountedRequests | None = None) -> BoundPod:
+    """What of a pod counts on its node. ``requests``: what is known of pods that are alike."""
     spec, metadata = pod.spec, pod.metadata
     return BoundPod(
-        namespace=metadata.namespace,
-        name=metadata.name,
-        requests=requests_of(pod, on_node=True),
-        labels=share_labels(metadata.labels),
-        ending=metadata.deletion_timestamp is not None,
-        priority=spec.priority or 0,
-        ports=tuple(host_ports(pod)),
-        anti_affinity=required_terms(pod, spec.affinity.pod_anti_affinity) if spec.affinity is not None else (),
-        volumes=tuple(filter(_binds, spec.volumes)) if spec.volumes else (),
-        nominated=not spec.node_name,
+        metadata.namespace,
+        metadata.name,
+        requests.find(pod) if requests and isinstance(pod, CountedPod) else requests_of(pod, on_node=True),
+        share_labels(metadata.labels),
+        metadata.deletion_timestamp is not None,
+        spec.priority or 0,
+        tuple(host_ports(pod)),
+        () if spec.affinity is None else required_terms(pod, spec.affinity.pod_anti_affinity),
+        () if spec.volumes is None else tuple([volume for volume in spec.volumes if _binds(volume)]),
+        not spec.node_name,
     )
 
 
@@ -197,19 +203,22 @@ def sum_requests(pods: Iterable[BoundPod]) -> Amounts:
     return sums
 
 
-def host_ports(pod: SchedulingPod) -> Iterator[HostPort]:
+def host_ports(pod: AnyPod) -> list[HostPort]:
     """The ports of the node that containers and sidecars take. Source: pkg/scheduler/util/utils.go GetHostPorts."""
-    containers: list[SchedulingContainer] = [
-        *(init for init in pod.spec.init_containers or () if init.restart_policy == "Always"),
-        *(pod.spec.containers or ()),
+    spec = pod.spec
+    containers: Iterable[SchedulingContainer | CountedContainer] = spec.containers or ()
+    if spec.init_containers:
+        containers = (*(init for init in spec.init_containers if init.restart_policy == "Always"), *containers)
+    return [
+        (port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port)
+        for container in containers
+        if container.ports
+        for port in container.ports
+        if port.host_port > 0
     ]
-    for container in containers:
-        for port in container.ports or ():
-            if port.host_port > 0:
-                yield port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port
 
 
-def required_terms(pod: SchedulingPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
+def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
     """The required terms, each with its namespaces named and its matchLabelKeys in the selector.
 
     The API server writes the keys into the selector of a pod that it stores; once more changes nothing.
@@ -219,7 +228,7 @@ def required_terms(pod: SchedulingPod, terms: AffinityTerms | None) -> tuple[Aff
     return tuple(_resolved(pod, term) for term in listed or ())
 
 
-def _resolved(pod: SchedulingPod, term: AffinityTerm) -> AffinityTerm:
+def _resolved(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
     own = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
     selector = term.label_selector
     if selector is not None:
@@ -228,7 +237,7 @@ def _resolved(pod: SchedulingPod, term: AffinityTerm) -> AffinityTerm:
     return AffinityTerm(selector, term.topology_key, (*(term.namespaces or ()), *own), term.namespace_selector)
 
 
-def with_keys(selector: LabelSelector, pod: SchedulingPod, keys: Iterable[str] | None, operator: str) -> LabelSelector:
+def with_keys(selector: LabelSelector, pod: AnyPod, keys: Iterable[str] | None, operator: str) -> LabelSelector:
     """A selector that also asks for, or against, the pod's own values of some labels; absent ones are left out."""
     labels = pod.metadata.labels or {}
     more = tuple(Requirement(key, operator, (labels[key],)) for key in keys or () if key in labels)

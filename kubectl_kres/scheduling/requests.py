@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
+from msgspec import Raw
+
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ResourceList
-from kubectl_kres.model.scheduling import SchedulingContainer, SchedulingPod
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.scheduling import PodConditionType, SchedulingPod
+from kubectl_kres.model.scheduling_views import CountedPod
 from kubectl_kres.quantity import Quantity, stored
 
 #: Resource name to thousandths of a CPU, bytes, or units.
@@ -22,10 +27,26 @@ def _parsed(text: str) -> Quantity:
     return stored(text)
 
 
-def _read(amounts: Iterable[tuple[str, Any]]) -> Exact:
+class _Requests(msgspec.Struct, frozen=True):
+    requests: ResourceList | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Requests, float_hook=str)
+_CONDITIONS = msgspec.json.Decoder(tuple[PodConditionType, ...] | None)
+
+
+def _decode(text: bytes) -> Iterable[tuple[str, Any]]:
+    """Name and amount of each request; of what is no list of requests, which no server stores, none."""
+    try:
+        return (_DECODER.decode(text).requests or {}).items() if text else ()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ()
+
+
+def _read(amounts: Iterable[tuple[str, Any]] | bytes) -> Exact:
     """A resource list; what is no quantity, which no server stores, counts as nothing."""
     exact: Exact = {}
-    for name, value in amounts:
+    for name, value in _decode(amounts) if isinstance(amounts, bytes) else amounts:
         try:
             exact[name] = _parsed(value) if isinstance(value, str) else stored(value)
         except QuantityError:
@@ -75,8 +96,8 @@ def _raise(sums: Exact, other: Mapping[str, Quantity]) -> None:
             sums[name] = amount
 
 
-#: A list of amounts as read, which can be a key; empty: nothing.
-_List = tuple[tuple[str, Any], ...]
+#: A list of amounts as read, or the text of one or of what has one under ``requests``; empty: nothing. Can be a key.
+_List = tuple[tuple[str, Any], ...] | bytes
 
 
 class _Shape(NamedTuple):
@@ -94,7 +115,7 @@ class _Shape(NamedTuple):
     infeasible: bool
 
 
-def requests_of(pod: SchedulingPod, *, on_node: bool) -> Amounts:
+def requests_of(pod: SchedulingPod | CountedPod, *, on_node: bool) -> Amounts:
     """What a pod requests in total. ``on_node``: it is bound, so what it was given counts where that is more.
 
     The result is shared by all pods that are alike. Source: component-helpers resource/helpers.go PodRequests.
@@ -102,40 +123,82 @@ def requests_of(pod: SchedulingPod, *, on_node: bool) -> Amounts:
     spec, status = pod.spec, pod.status
     has: dict[str, tuple[_List, _List]] = {}
     level_has = None
+    level = _asked(spec.resources)
     if on_node:
-        for status_of_container in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
-            if status_of_container.resources is not None:
-                has[status_of_container.name] = (
-                    _listed(status_of_container.resources.requests),
-                    _listed(status_of_container.allocated_resources),
-                )
-        if spec.resources is not None and status.resources is not None:
-            level_has = (_listed(status.resources.requests), _listed(status.allocated_resources))
+        for statuses in (status.container_statuses, status.init_container_statuses):
+            for each in statuses or ():
+                if _is_there(each.resources):
+                    has[each.name] = (_asked(each.resources), _listed(each.allocated_resources))
+        if _is_there(spec.resources) and _is_there(status.resources):
+            level_has = (_asked(status.resources), _listed(status.allocated_resources))
     infeasible = False
-    for condition in status.conditions or ():
+    for condition in _conditions(status.conditions):
         if condition.type == "PodResizePending":
             infeasible = condition.reason == "Infeasible"
-    inits = [
-        (_asked(container), has.get(container.name), container.restart_policy == "Always")
-        for container in spec.init_containers or ()
-    ]
-    shape = _Shape(
-        tuple([(_asked(container), has.get(container.name)) for container in spec.containers or ()]),
-        tuple(inits),
-        _listed(spec.resources.requests) if spec.resources is not None else (),
-        level_has,
-        _listed(spec.overhead) if spec.overhead else (),
-        infeasible,
-    )
-    return _sum(shape)
+    inits: tuple[tuple[_List, tuple[_List, _List] | None, bool], ...] = ()
+    if spec.init_containers:
+        inits = tuple(
+            [
+                (_asked(init.resources), has.get(init.name), init.restart_policy == "Always")
+                for init in spec.init_containers
+            ]
+        )
+    containers = tuple([(_asked(container.resources), has.get(container.name)) for container in spec.containers or ()])
+    return _sum(_Shape(containers, inits, level, level_has, _listed(spec.overhead), infeasible))
 
 
-def _asked(container: SchedulingContainer) -> _List:
-    return _listed(container.resources.requests) if container.resources is not None else ()
+class CountedRequests:
+    """What pods on nodes request: of those that are alike it is worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Amounts] = {}
+
+    def find(self, pod: CountedPod) -> Amounts:
+        """As ``requests_of`` a pod that is bound."""
+        spec, status = pod.spec, pod.status
+        if spec.init_containers or spec.resources or spec.overhead or _PENDING in bytes(status.conditions):
+            return requests_of(pod, on_node=True)
+        key = (
+            *[(container.name, bytes(container.resources)) for container in spec.containers or ()],
+            *[
+                (entry.name, bytes(entry.resources), bytes(entry.allocated_resources))
+                for entry in status.container_statuses or ()
+            ],
+        )
+        requests = self._known.get(key)
+        if requests is None:
+            if len(self._known) >= _MANY:
+                self._known.clear()
+            requests = self._known[key] = requests_of(pod, on_node=True)
+        return requests
 
 
-def _listed(amounts: ResourceList | None) -> _List:
-    return tuple(amounts.items()) if amounts else ()
+_PENDING, _MANY = b"PodResizePending", 20_000
+
+
+def _conditions(conditions: tuple[PodConditionType, ...] | Raw | None) -> tuple[PodConditionType, ...]:
+    if not isinstance(conditions, Raw):
+        return conditions or ()
+    try:
+        return _CONDITIONS.decode(conditions) or () if _PENDING in bytes(conditions) else ()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ()
+
+
+def _is_there(resources: ResourceRequirements | Raw | None) -> bool:
+    return resources is not None and (type(resources) is not Raw or bytes(resources) not in {b"", b"null"})
+
+
+def _asked(resources: ResourceRequirements | Raw | None) -> _List:
+    if type(resources) is Raw:
+        return bytes(resources)
+    return _listed(resources.requests) if isinstance(resources, ResourceRequirements) else ()
+
+
+def _listed(amounts: ResourceList | Raw | None) -> _List:
+    if type(amounts) is Raw:
+        return b'{"requests":%b}' % bytes(amounts) if amounts else b""
+    return tuple(amounts.items()) if isinstance(amounts, Mapping) else ()
 
 
 @lru_cache(20_000)

@@ -97,15 +97,18 @@ class _Spread(Filter):
         self, pod: SchedulingPod, constraints: tuple[_Constraint, ...], counts: tuple[dict[str, int], ...]
     ) -> None:
         self._pod, self._constraints, self._counts = pod, constraints, counts
+        self._least = [
+            0 if len(count) < constraint.min_domains else min(count.values(), default=_NO_MINIMUM)
+            for constraint, count in zip(constraints, counts, strict=True)
+        ]
 
     def check(self, node: NodeInfo) -> Rejection | None:
-        for constraint, count in zip(self._constraints, self._counts, strict=True):
+        for constraint, count, least in zip(self._constraints, self._counts, self._least, strict=True):
             value = node.labels.get(constraint.key)
             about = f"{constraint.key}, maxSkew {constraint.max_skew}"
             if value is None:
                 reason = "node(s) didn't match pod topology spread constraints (missing required label)"
                 return Rejection(PodTopologySpread.name, UNRESOLVABLE, (reason,), about=constraint.key)
-            least = 0 if len(count) < constraint.min_domains else min(count.values(), default=_NO_MINIMUM)
             if count.get(value, 0) + constraint.itself - least > constraint.max_skew:
                 reason = "node(s) didn't match pod topology spread constraints"
                 return Rejection(PodTopologySpread.name, UNSCHEDULABLE, (reason,), about=about)
