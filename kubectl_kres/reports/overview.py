@@ -28,7 +28,7 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import Denied, denied, denied_needs, subjects_of
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper
+from kubectl_kres.reports.remedies.commands import asking, commands, keeper_of
 from kubectl_kres.reports.remedies.words import listed, sentence
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -219,7 +219,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
-    kept = keeper(quota.metadata)
+    kept = keeper_of(problem.subject, quota.metadata)
     excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     made = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
     ask = asking(context.store.origin, problem.subject)

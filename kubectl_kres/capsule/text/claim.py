@@ -137,7 +137,7 @@ def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Itera
 
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
-    """Yield what would unblock it, without a heading: DO the smallest change, OR another one."""
+    """Yield what would unblock it, without a heading: first the smallest change, then other ones."""
     if not report.ways and report.waits:
         yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
     for number, way in enumerate(report.ways):

@@ -102,7 +102,7 @@ def _sum(report: ChangeReport) -> str:
 
 def _remarks(report: ChangeReport) -> Iterator[str]:
     if report.ends > 1:
-        yield f"{report.ends} ends are possible, since controllers race for the room that is left: from worst to best."
+        yield f"{report.ends} outcomes are possible, as controllers race for the room that is left: from worst to best."
     if not report.exhaustive:
         yield "There are more orders than were tried."
     yield from report.notes
@@ -279,9 +279,9 @@ def _lines(together: Together, width: int) -> Iterator[Line]:
         yield from toned("bad", wrapped(f"refused: {refusal}", width, first="  ", rest="    "))
     if together.ends > 1:
         lucky = together.in_some_order
-        which = "all fits if they come in the right order" if lucky else "the first in the files came first"
+        which = "all fits if they come in the right order" if lucky else "counted in the order of the files"
         number = f"{'' if together.exhaustive else 'at least '}{together.ends}"
-        text = f"{which}; {number} ends are possible, since controllers race for room"
+        text = f"{which}; {number} outcomes are possible, as controllers race for room"
         yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 

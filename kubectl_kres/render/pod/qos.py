@@ -121,6 +121,10 @@ def _whose(path: str) -> str:
     return "" if last in {"ID", "cri-containerd-ID.scope"} else " of the pod"
 
 
+#: What the manifest is called where the live pod is all that there is.
+LIVE = "the live pod"
+#: What the figures in a line of a list are.
+SHORT_SAID = "cpu 1 of 2: the request is 1 and the limit 2, so that it is not Guaranteed; (+1): 1 more value like that"
 #: What an empty stanza of the pod level does.
 _EMPTY_LEVEL = (
     "possible, not advice: with an empty spec.resources the API server leaves the containers out of the class, while "
@@ -212,8 +216,8 @@ def _live(quality: Quality, width: int) -> Iterator[Line]:
     if quality.differs:
         text = f"the live pod is {quality.live_class}: the class is kept from its creation"
         yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
-    else:
-        yield [("", f"  the live pod is {quality.live_class}")]
+    elif quality.start != LIVE:
+        yield [("", "  the live pod has the same class")]
 
 
 def because(culprit: Culprit, quality: Quality) -> str:
@@ -301,6 +305,13 @@ def short(quality: Quality) -> str:
     if first.limit is None:
         return f"{who}: no {first.resource} limit{more}"
     return f"{who}: {first.resource} {first.request or 0} of {first.limit}{more}"
+
+
+def has_figures(quality: Quality) -> bool:
+    """Whether ``short`` has a request and a limit, which ``SHORT_SAID`` explains."""
+    first = next(iter(quality.culprits), None)
+    plain = not (quality.refused or quality.differs or quality.qos.name == "BestEffort")
+    return plain and first is not None and first.limit is not None
 
 
 def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:

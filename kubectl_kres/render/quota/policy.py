@@ -12,7 +12,7 @@ from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, blind, partly, verdict_word
+from kubectl_kres.render.verdict.headline import PARTLY, blind, cause, partly, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Demand, Explanation
@@ -194,6 +194,9 @@ def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99
 
 
 def _said(bare: Explanation) -> str:
+    """Why it is refused, in our words where they are known: the server's name the container, which is made up."""
+    if known := cause(bare.verdict.findings):
+        return known
     message = bare.verdict.message
     return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
 

@@ -247,7 +247,8 @@ def why(
         case "refused" | "no-answer":
             return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
         case "blocked" if verdict.blocked is not None:
-            return f"{_missing(pods)}{rejected(verdict.blocked, now)}"
+            who = f"{verdict.blocked.by} rejects them" if beside_ready else rejected(verdict.blocked, now)
+            return f"{_missing(pods)}{who}"
         case "partly":
             return f"{_missing(pods)}{only_fit(verdict)}"
         case "depends-on-order":

@@ -214,6 +214,16 @@ def keeper(metadata: Metadata) -> str:
     return _owned(metadata) or _released(metadata) or _applied(metadata)
 
 
+def keeper_of(ref: ObjectRef, metadata: Metadata) -> str:
+    """The same sentence with the name of the object."""
+    return named_owner(keeper(metadata), str(ref))
+
+
+def named_owner(sentence: str, names: str) -> str:
+    """A sentence of ``keeper`` with the objects that it is about in place of ``it``."""
+    return sentence.replace(" owns it", f" owns {names}", 1)
+
+
 def _owned(metadata: Metadata) -> str:
     for owner in metadata.owner_references or ():
         if owner.controller:

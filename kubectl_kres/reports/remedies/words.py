@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.parts import (
     SetValue,
 )
 from kubectl_kres.reports.common.system import MoreRoom, systems
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper, unchangeable
+from kubectl_kres.reports.remedies.commands import asking, commands, keeper, named_owner, unchangeable
 from kubectl_kres.reports.remedies.pods import amounts
 from kubectl_kres.reports.remedies.room import Raised
 from kubectl_kres.store.store import Store
@@ -351,7 +351,7 @@ def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[st
     whole = len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits)
     for owner in dict.fromkeys(kept.values()):
         names = listed([str(ref) for ref in kept if kept[ref] == owner])
-        named = owner.replace(" owns it", f" owns {names}", 1)
+        named = named_owner(owner, names)
         yield named if whole or named != owner else f"{names}: {owner}"
 
 

@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.explanation import ContainerValues
 from kubectl_kres.reports.common.last_editor import ManifestEdit, applied
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.remedies.commands import keeper
+from kubectl_kres.reports.remedies.commands import keeper_of
 from kubectl_kres.reports.scheduling.lowering import LoweredValue
 from kubectl_kres.reports.scheduling.remedies import RemedyTarget, find_remedies
 from kubectl_kres.reports.scheduling.report import report_nodes
@@ -66,7 +66,7 @@ def _target(
     if ref.kind == "Job":
         prefix = "spec.template."
     fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    why = fixed or (keeper(made.metadata) if made is not None else "")
+    why = fixed or (keeper_of(ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)
