@@ -158,7 +158,7 @@ def nothing_helps(report: ClaimReport) -> str:
     if report.state == "pending":
         return "nothing to do but wait for the controller"
     if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
-        return "what would unblock it cannot be said without what was not seen (below)"
+        return "what would unblock it cannot be said without what could not be read (below)"
     if any(not amount.offered for amount in report.amounts):
         names = listed(amount.name for amount in report.amounts if not amount.offered)
         return f"its pool would have to get {names} in its hard, and then the spec of the claim has to change"

@@ -73,7 +73,7 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     pool = report.pool or report.wanted_pool
     if pool:
         command = f"kubectl kres pools {pool} {source}".strip()
-        yield [("strong", f"{'next':<{LABEL}}"), ("command", command), ("quiet", "  # who holds it")]
+        yield [("strong", f"{'next':<{LABEL}}"), ("command", command)]
     yield from amounts_table(report.amounts[:_RESOURCES], width)
     yield [("", "")]
 
