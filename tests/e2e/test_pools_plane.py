@@ -181,7 +181,8 @@ def test_a_tenant_is_answered_from_the_claim_alone(
     done = extended_kres("claims", name, "-n", estate.name(space), "--kubeconfig", config)
     assert (done.returncode, done.stderr) == (0, "")
     assert "unread  ResourcePool: resourcepools.capsule.clastix.io is forbidden" in done.stdout
-    assert "the controller says: requested:" in done.stdout
+    whole = extended_kres("claims", name, "-n", estate.name(space), "--kubeconfig", config, "--all").stdout
+    assert "the controller says: requested:" in whole
     explained = extended_kres("explain", f"claim/{name}", "-n", estate.name(space), "--kubeconfig", config)
     assert (explained.returncode, explained.stderr) == (0, "")
     listed = extended_kres("claims", "-n", estate.name(space), "--kubeconfig", config)

@@ -300,7 +300,7 @@ def test_each_rule_is_missed(demo: Any, monkeypatch: Any, tmp_path: Any, request
     monkeypatch.chdir(tmp_path)
     for path, name, spec in PLACED:
         request.addfinalizer(lambda path=path, name=name: demo.request("DELETE", f"{path}/{name}"))
-        kind = next(one.kind for one in BY_KIND.values() if one.plural == path.rpartition("/")[2])
+        kind = next((one.kind for one in BY_KIND.values() if one.plural == path.rpartition("/")[2]), "")
         version = path.removeprefix("/apis/").partition("/namespaces/")[0] if path.startswith("/apis/tekton") else None
         typed = {"apiVersion": version, "kind": kind} if version else {}
         body = {**typed, "metadata": {"name": name}, **({"spec": spec} if spec else {})}

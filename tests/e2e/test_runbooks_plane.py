@@ -257,7 +257,7 @@ def test_taskrun_waits(extended: ControlPlane, kubectl: Path, tmp_path: Path):
     deadline = time.monotonic() + 60
     while (reply := extended.request("POST", f"{core}/pods", pod))[0] == 403 and time.monotonic() < deadline:
         time.sleep(1)
-    assert reply[0] == 201, reply
+    assert reply[0] == 201, (reply[1]["message"], answer["remedies"])
     run = send("GET", f"{tekton}/taskruns/build", None)
     goes = {**waits, "reason": "Pending", "message": "Pending"}
     send(
