@@ -218,8 +218,8 @@ TELLING = {
     "csidrivers": "explain pod/waits -n rights",
     "csistoragecapacities": "explain pod/waits -n rights",
     "volumeattachments": "explain pod/waits -n rights",
-    "resourceclaims": "explain pod/waits -n rights",
-    "deviceclasses": "explain pod/waits -n rights",
+    "resourceclaims": "quota -A --recount",
+    "deviceclasses": "quota -A --recount",
     "rulestatuses": "explain deploy/notebook-hub -n ml-notebooks",
 }
 #: What stands in for others: their right is missing, too.

@@ -246,7 +246,7 @@ def test_taskrun_waits(extended: ControlPlane, kubectl: Path, tmp_path: Path):
     assert told.startswith(("refused: ", "blocked: ")), told
     [answer] = json.loads(shell(f"{of_page('Ask')} -o json").stdout)["items"]
     assert shell(re.sub(r"--timeout \w+", "--timeout 1s", of_page("Worked")), 1).returncode == 1
-    for command in answer["remedies"][0]["commands"]:
+    for command in next(remedy["commands"] for remedy in answer["remedies"] if remedy["commands"]):
         shell(command)
     # As Tekton does once more: the quota lets the pod in.
     owner = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "name": "build", "uid": made["metadata"]["uid"]}
@@ -257,7 +257,7 @@ def test_taskrun_waits(extended: ControlPlane, kubectl: Path, tmp_path: Path):
     deadline = time.monotonic() + 60
     while (reply := extended.request("POST", f"{core}/pods", pod))[0] == 403 and time.monotonic() < deadline:
         time.sleep(1)
-    assert reply[0] == 201, (reply[1]["message"], answer["remedies"])
+    assert reply[0] == 201, reply[1]["message"]
     run = send("GET", f"{tekton}/taskruns/build", None)
     goes = {**waits, "reason": "Pending", "message": "Pending"}
     send(
