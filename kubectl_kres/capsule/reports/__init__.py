@@ -48,7 +48,7 @@ class Capsule(System):
         "pods": (
             Right("ResourcePool", _BOTH, "what a pool has left"),
             Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
-            Right("Tenant", _GET, "the rules that a Tenant has for pods"),
+            Right("Tenant", _BOTH, "the rules that a Tenant has for pods"),
             Right("RuleStatus", _LIST, "the same where Tenants may not be read"),
             Right("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
             Right("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),

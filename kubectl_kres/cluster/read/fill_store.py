@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
@@ -97,10 +98,11 @@ def _named(connection: Connection, kind: Kind, need: ReadRequest) -> list[Mappin
 
 
 def _listed(connection: Connection, kind: Kind, need: ReadRequest) -> Iterator[Mapping[str, Any]]:
-    token, count = "", 0
+    token, count, advance = "", 0, _Advance(kind)
     while True:
         query = [("labelSelector", need.label_selector), ("limit", str(_CHUNK)), ("continue", token)]
-        page = _decoded(body(connection.ask(_path(kind, need), [pair for pair in query if pair[1]])), kind)
+        ask = partial(connection.ask, _path(kind, need), [pair for pair in query if pair[1]])
+        page = _decoded(body(advance.wait(ask)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
             raise ClusterError(f"the server's answer is no list of {kind.qualified}")
@@ -129,6 +131,8 @@ WIDTH = 4
 CHUNK_SIZE = 500
 #: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
 MOST, MOST_EMPTY = 2_000_000, 1_000
+#: Seconds that all pages of one list are waited for together: each may come in time, and the list go on for ever.
+LONGEST_LIST = 600.0
 
 ProgressCallback = Callable[[ReadRequest, int, int], None]
 
@@ -213,11 +217,11 @@ def listing(
     path = path_of(kind, need.namespace)
     place, last = _ListPosition(max(chunk_size, 0)), ""
     advance = _Advance(kind)
-    answer = connection.ask(path, place.query(need))
+    answer = advance.wait(partial(connection.ask, path, place.query(need)))
     while True:
         if answer.code == 410 and place.token:
             place = _resumed(place, answer, last)
-            answer = connection.ask(path, place.query(need))
+            answer = advance.wait(partial(connection.ask, path, place.query(need)))
             continue
         page = lists.decode(body(answer), kind, struct)
         if beside is not None:
@@ -236,16 +240,27 @@ def listing(
         yield page
         if coming is None:
             return
-        answer = coming.result()
+        answer = advance.wait(coming.result)
 
 
 class _Advance:
     """That a list comes to an end."""
 
     def __init__(self, kind: Kind) -> None:
-        self._kind, self._count, self._empty = kind, 0, 0
+        self._kind, self._count, self._empty, self._waited = kind, 0, 0, 0.0
         #: The first object of each page.
         self._firsts: set[str] = set()
+
+    def wait(self, answer: Callable[[], Response]) -> Response:
+        """The answer. Raises ClusterError where all of them took too long; what is done with a page does not count."""
+        began = monotonic()
+        result = answer()
+        self._waited += monotonic() - began
+        if self._waited > LONGEST_LIST:
+            raise ClusterError(
+                f"the list of {self._kind.qualified} is left: its pages take more than {LONGEST_LIST:g} seconds"
+            )
+        return result
 
     def over(self, page: ListPage) -> None:
         """Raise ClusterError for a page after which there is no use in the next one."""

@@ -78,6 +78,8 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         *_NAMED_POLICIES,
         *_rights_of_systems("quota"),
         Right("Service", _LIST),
+        # Where a quota counts devices.
+        *(Right("ResourceClaim", _LIST), Right("DeviceClass", _LIST)),
         _AUTOSCALERS,
     ),
     **{name: (*_rights_of_systems(name), *_over_pods(name)) for name in _OWN_COMMANDS},
@@ -147,17 +149,16 @@ COMMANDS.update(
 
 
 def rights(commands: Sequence[str]) -> tuple[Right, ...]:
-    """Return what some commands read, each kind once; no commands: all that answer. Raises UsageError for an unknown
-    one.
-    """
+    """Return what some commands read, each resource once; none: all that answer. Raises UsageError for unknown ones."""
     for name in commands:
         if name not in COMMANDS:
             known = ", ".join(COMMANDS)
             raise UsageError(f"{name} reads nothing of a cluster, or is no command; --rbac takes {known}")
     chosen = commands or [name for name in COMMANDS if name != "tui"]
-    merged: dict[tuple[str, tuple[str, ...]], Right] = {}
+    merged: dict[tuple[str, str, tuple[str, ...]], Right] = {}
     for right in (right for name in chosen for right in COMMANDS[name]):
-        key = (right.kind, right.names)
+        kind = BY_KIND[right.kind]
+        key = (kind.group, kind.plural, right.names)
         have = merged.get(key, right)
         verbs = tuple(verb for verb in ("get", "list", "watch") if verb in {*have.verbs, *right.verbs})
         merged[key] = right._replace(verbs=verbs, adds=have.adds if right.adds else "")
