@@ -100,7 +100,7 @@ def _evicted(eviction: Eviction) -> tuple[Tone, str]:
     count = eviction.pods
     match eviction.result:
         case "off":
-            return "quiet", "its updateMode evicts nothing: only new pods get what it recommends"
+            return "quiet", "nothing is evicted in this updateMode"
         case "no-recommendation":
             return "quiet", "nothing is evicted: there is no recommendation"
         case "no-pods":
