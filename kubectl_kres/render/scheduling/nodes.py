@@ -19,7 +19,7 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     if report is None:
         return
     yield [("", "")]
-    if _is_unread(report):
+    if not report.is_read:
         yield from toned("quiet", wrapped(_UNREAD, width, first="nodes: ", rest="  "))
         return
     yield from toned("strong", wrapped(f"nodes: {_head(report)}", width, rest="  "))
@@ -39,7 +39,7 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     """Yield how many nodes can take the pod, why not, and the nearest, in at most SHORT lines."""
     if report is None:
         return
-    if _is_unread(report):
+    if not report.is_read:
         yield from labelled("nodes", _UNREAD, width, tone="quiet")
         return
     why = [report.rejection] if report.rejection else [f"{group.count} {_group(group)}" for group in report.groups]
@@ -49,20 +49,39 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
 
 
+def room_text(report: NodeReport) -> str:
+    """``room for 4 more such pods, on 2 of 3 nodes``."""
+    seen = "" if report.complete else " as far as seen"
+    on = f"{report.fitting} of {report.nodes} nodes"
+    gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
+    left = f" (not computed: {', '.join(gaps)})" if gaps else ""
+    if report.room is None:
+        able = "would, if they were empty, take such a pod" if report.empty else "can take such a pod"
+        return f"{on} {able}{seen}{left}"
+    if not report.room:
+        return f"none of {report.nodes} can take such a pod{seen}{left}"
+    least = "at least " if report.room_at_least else ""
+    return f"room for {least}{report.room} more such pod{'s' * (report.room != 1)}, on {on}{seen}{left}"
+
+
+def why_lines(report: NodeReport) -> Iterator[str]:
+    """Why no node takes the pod, and what the nearest one lacks."""
+    yield report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
+    if report.nearest is not None:
+        yield f"nearest: {nearest_text(report.nearest)}"
+
+
 def _cut(lines: Iterable[Line], most: int) -> list[Line]:
     """The first of the lines; that there are more is seen."""
     first = list(lines)
     return first if len(first) <= most else [*first[: most - 1], [*first[most - 1], ("quiet", "…")]]
 
 
-def _is_unread(report: NodeReport) -> bool:
-    return not report.nodes and "Node" in report.not_read
-
-
 def _head(report: NodeReport) -> str:
     able = "would, if they were empty, take" if report.empty else "can take"
     seen = "" if report.complete else " as far as seen"
-    return f"{report.fitting} of {report.nodes} {able} {report.pod}{seen}{_named(report.fits)}"
+    what = str(report.pod) if report.pod.kind == "Pod" else f"a pod of {report.pod}"
+    return f"{report.fitting} of {report.nodes} {able} {what}{seen}{_named(report.fits)}"
 
 
 def _named(nodes: Sequence[str]) -> str:

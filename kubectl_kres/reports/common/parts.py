@@ -150,6 +150,9 @@ class NodeReport(Record, frozen=True):
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
     than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
     the pods on nodes could not be read, so that all of this holds for empty nodes.
+
+    Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
+    one after the other; None: that was not counted. ``room_at_least``: counting ended there.
     """
 
     pod: ObjectRef
@@ -168,6 +171,13 @@ class NodeReport(Record, frozen=True):
     empty: bool = False
     not_read: tuple[str, ...] = ()
     not_computed: tuple[str, ...] = ()
+    room: int | None = None
+    room_at_least: bool = False
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the nodes could be looked at."""
+        return bool(self.nodes) or "Node" not in self.not_read
 
 
 def waits_for_node(pod: Pod) -> bool:

@@ -518,9 +518,12 @@ def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ..
 def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
-    """The nodes for a pod that waits: the one that is asked about, or the first of a workload's."""
-    pod = analysis.start.live or _waiting(store, subject, analysis.start)
-    if pod is None or not waits_for_node(pod):
+    """The nodes for a pod that waits: the one that is asked about, a workload's first, or the next one of a file."""
+    if subject.raw is not None:
+        from kubectl_kres.reports.scheduling.new_pods import report_new_pods
+
+        return report_new_pods(store, subject, analysis, containers)
+    if (pod := analysis.start.live or _waiting(store, subject, analysis.start)) is None or not waits_for_node(pod):
         return None
     from kubectl_kres.reports.scheduling.explained import explain_nodes
 
