@@ -51,7 +51,9 @@ def steady(value: Any) -> Any:
     return value
 
 
-NodeAction = Literal["lower-request", "tolerate", "label-node", "uncordon"]
+NodeAction = Literal[
+    "lower-request", "tolerate", "label-node", "uncordon", "spread-anyway", "drop-affinity", "drop-host-port"
+]
 
 
 class RequestPart(Record, frozen=True):
@@ -129,7 +131,8 @@ class LoweredRequest(Record, frozen=True):
 class NodeRemedy(Record, frozen=True):
     """A change after which ``node``, one of ``nodes`` many, takes the pod: the filters were run again with it.
 
-    ``about``: the taint that is tolerated or the label that is set. ``commands``: lines for kubectl; ``why``: why there
+    ``about``: the taint that is tolerated, the label that is set, or the constraint, term or port that the pod would
+    not ask for any longer. ``commands``: lines for kubectl; ``why``: why there
     are none.
     """
 
