@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.labels import labelled
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.common.parts import NearestNode, NodeGroup, NodeReport, RequestPart, ResourceAsked
+from kubectl_kres.reports.common.parts import (
+    NearestNode,
+    NodeGroup,
+    NodeReport,
+    NodeScaling,
+    RequestPart,
+    ResourceAsked,
+)
 
 _INDENT = "    "
 #: Lines of a page that shows more than the nodes.
@@ -32,6 +39,8 @@ def report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
         yield from toned("", wrapped(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
+    if report.scaling is not None:
+        yield from toned("", wrapped(scaling_text(report.scaling), width, first="  ", rest=_INDENT))
     yield from toned("quiet", _remarks(report, width))
 
 
@@ -47,6 +56,15 @@ def short_report_lines(report: NodeReport | None, width: int) -> Iterator[Line]:
     yield from _cut(labelled("nodes", text, width), SHORT - 2 if report.nearest is not None else SHORT)
     if report.nearest is not None:
         yield from _cut(labelled("nearest", nearest_text(report.nearest), width), 2)
+    if report.scaling is not None:
+        yield from _cut(labelled("more", scaling_text(report.scaling), width), 2)
+
+
+def scaling_text(scaling: NodeScaling) -> str:
+    """``cluster-autoscaler adds a node for it: pod triggered scale-up: ...``."""
+    adds = "adds a node for it" if scaling.adds else "adds no node for it"
+    when = f" ({scaling.time})" if scaling.time else ""
+    return f"{scaling.by} {adds}{when}: {scaling.message}"
 
 
 def room_text(report: NodeReport) -> str:

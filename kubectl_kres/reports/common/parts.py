@@ -145,6 +145,15 @@ class NodeRemedy(Record, frozen=True):
     why: str = ""
 
 
+class NodeScaling(Record, frozen=True):
+    """What an autoscaler of nodes said last of a pod: whether it ``adds`` a node, in its own words, and when."""
+
+    by: str
+    adds: bool
+    message: str
+    time: str = ""
+
+
 class NodeReport(Record, frozen=True):
     """The nodes for a pod that waits, by the filters of kube-scheduler's default profile.
 
@@ -176,6 +185,7 @@ class NodeReport(Record, frozen=True):
     not_computed: tuple[str, ...] = ()
     room: int | None = None
     room_at_least: bool = False
+    scaling: NodeScaling | None = None
 
     @property
     def is_read(self) -> bool:

@@ -37,11 +37,17 @@ class NewPod(NamedTuple):
 
 
 def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
-    """The nodes, the pods on them, and what the pod asks for, which is known once it is read."""
+    """The nodes, the pods on them, and what the pod asks for, which is known once it is read.
+
+    Of a live cluster also the events of the pod: autoscalers say there whether they add a node.
+    """
     namespace, name = pod.metadata.namespace, pod.metadata.name
     yield ReadRequest(scheduling.POD, namespace, name, required=False)
     yield NODES
     yield BOUND_PODS
+    if store.origin.kind == "cluster" and store.covered(NODES).state != "unread":
+        about = f"involvedObject.kind=Pod,involvedObject.name={name}"
+        yield ReadRequest("Event", namespace, field_selector=about, required=False)
     whole = store.get(scheduling.POD, name, namespace)
     if isinstance(whole, SchedulingPod):
         yield from spec_needs(store, whole)

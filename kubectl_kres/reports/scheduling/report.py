@@ -17,17 +17,20 @@ from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld, VolumeAttachment
+from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import ContainerValues
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
     NodeReport,
+    NodeScaling,
     NodeShortage,
     PodOnNode,
     RequestPart,
     ResourceAsked,
     waits_for_node,
 )
+from kubectl_kres.reports.common.replicas import events_about
 from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.lowering import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
@@ -110,10 +113,14 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
-    unread = unread_kinds(store, node_needs(store, pod))
+    unread = unread_kinds(store, (need for need in node_needs(store, pod) if need.kind != "Event"))
     ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
     checked = check_pod(store, asked, minor, containers, ref, unread)
-    return replace(checked.report, stated=_stated(pod)), checked.seen.cluster, checked.obstacles
+    return (
+        replace(checked.report, stated=_stated(pod), scaling=find_scaling(store, pod)),
+        checked.seen.cluster,
+        checked.obstacles,
+    )
 
 
 def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
@@ -168,6 +175,32 @@ def check_pod(
         not_computed=gaps,
     )
     return CheckedPod(report, seen, scheduled, obstacles)
+
+
+#: Reasons of events about pods, and whether a node is added then. Sources: cluster-autoscaler
+#: processors/status/eventing_scale_up_processor.go, karpenter pkg/controllers/provisioning/scheduling/events.go.
+_SCALING = {
+    ("cluster-autoscaler", "TriggeredScaleUp"): True,
+    ("cluster-autoscaler", "NotTriggerScaleUp"): False,
+    ("karpenter", "Nominated"): True,
+    ("karpenter", "FailedScheduling"): False,
+}
+
+
+def find_scaling(store: Store, pod: Pod) -> NodeScaling | None:
+    """The last that an autoscaler of nodes said of the pod; None: nothing, or events were not read."""
+    said = [
+        NodeScaling(by, adds, event.message, _last_time(event))
+        for event in events_about(store, pod.metadata.namespace, ("Pod", pod.metadata.name))
+        if (by := event.reporting_component or event.source.component)
+        and (adds := _SCALING.get((by, event.reason))) is not None
+    ]
+    return max(said, key=lambda each: each.time, default=None)
+
+
+def _last_time(event: Event) -> str:
+    series = event.series.last_observed_time if event.series is not None else ""
+    return series or event.last_timestamp or event.event_time or event.first_timestamp or ""
 
 
 def _stated(pod: Pod) -> str:
