@@ -15,6 +15,7 @@ from typing import Any, Final
 SYSTEMS: Final = {
     "capsule": ("model", "reports", "text", "commands", "screens"),
     "tekton": ("model", "manifests", "reports", "text", "commands", "screens"),
+    "vpa": ("model", "reports", "text", "commands"),
     "policies": ("reports", "commands", "screens"),
 }
 

@@ -29,6 +29,7 @@ class Webhook(Base, frozen=True):
     rules: tuple[Mapping[str, Any], ...] | None = None
     failure_policy: str = "Fail"
     match_policy: str = "Equivalent"
+    reinvocation_policy: str = "Never"
     namespace_selector: Mapping[str, Any] | None = None
     object_selector: Mapping[str, Any] | None = None
     match_conditions: tuple[Mapping[str, Any], ...] | None = None

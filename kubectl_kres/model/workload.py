@@ -211,16 +211,39 @@ class ScaleTarget(Base, frozen=True):
     api_version: str = ""
 
 
+class MetricTarget(Base, frozen=True):
+    """What a metric is held against. ``type`` Utilization: the part of the request that is used."""
+
+    type: str = ""
+
+
+class ResourceMetric(Base, frozen=True):
+    """How much of a resource pods use, or one container of each."""
+
+    name: str = ""
+    container: str = ""
+    target: MetricTarget = MetricTarget()
+
+
+class Metric(Base, frozen=True):
+    """What an autoscaler measures; metrics of other types have neither of these."""
+
+    type: str = ""
+    resource: ResourceMetric | None = None
+    container_resource: ResourceMetric | None = None
+
+
 class AutoscalerSpec(Base, frozen=True):
     """``max_replicas`` 0: none was read; the server demands at least 1. ``min_replicas`` absent: 1."""
 
     scale_target_ref: ScaleTarget = ScaleTarget()
     min_replicas: int | None = None
     max_replicas: int = 0
+    metrics: tuple[Metric, ...] | None = None
 
 
 class HorizontalPodAutoscaler(Base, frozen=True):
-    """An autoscaler; what it measures plays no part here."""
+    """An autoscaler of replicas; of what it measures only the use of resources is kept."""
 
     metadata: Metadata = Metadata()
     spec: AutoscalerSpec = AutoscalerSpec()

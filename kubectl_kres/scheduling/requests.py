@@ -139,8 +139,8 @@ def requests_of(pod: SchedulingPod | CountedPod, *, on_node: bool) -> Amounts:
     if spec.init_containers:
         inits = tuple(
             [
-                (_asked(container.resources), has.get(container.name), container.restart_policy == "Always")
-                for container in spec.init_containers
+                (_asked(init.resources), has.get(init.name), init.restart_policy == "Always")
+                for init in spec.init_containers
             ]
         )
     containers = tuple([(_asked(container.resources), has.get(container.name)) for container in spec.containers or ()])
@@ -161,16 +161,16 @@ class CountedRequests:
         key = (
             *[(container.name, bytes(container.resources)) for container in spec.containers or ()],
             *[
-                (container.name, bytes(container.resources), bytes(container.allocated_resources))
-                for container in status.container_statuses or ()
+                (entry.name, bytes(entry.resources), bytes(entry.allocated_resources))
+                for entry in status.container_statuses or ()
             ],
         )
-        amounts = self._known.get(key)
-        if amounts is None:
+        requests = self._known.get(key)
+        if requests is None:
             if len(self._known) >= _MANY:
                 self._known.clear()
-            amounts = self._known[key] = requests_of(pod, on_node=True)
-        return amounts
+            requests = self._known[key] = requests_of(pod, on_node=True)
+        return requests
 
 
 _PENDING, _MANY = b"PodResizePending", 20_000

@@ -31,12 +31,11 @@ _Places = tuple[int, Any] | None
 class Busy(NamedTuple):
     """The active workloads of those that states have in common.
 
-    ``surplus``: the places of those that have too many pods. ``free``: those that may do more than make pods.
-    ``waiting``: the others, by what they wish. ``asked``: the most that all of them can still ask for, by measure.
+    ``free``: the places of those that may do more than make pods. ``waiting``: the others, by what they wish.
+    ``asked``: the most that all of them can still ask for, by measure.
     """
 
     common: Common
-    surplus: tuple[int, ...]
     free: _Places
     waiting: dict[Wish, _Places]
     asked: dict[int, int]
@@ -50,6 +49,8 @@ class RoomDemand:
         self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
         self._wishes: dict[tuple[str, int], tuple[WorkloadState, Wish | None]] = {}
         self._busy: dict[tuple[str, int], Busy] = {}
+        #: The places of those with too many pods, by the identity of what states have in common.
+        self._surplus: dict[int, tuple[Common, list[int]]] = {}
 
     def movable(self, state: State) -> list[int]:
         """The places of the active workloads, without those whose pods have no room now."""
@@ -66,9 +67,15 @@ class RoomDemand:
         return sorted(places)
 
     def surplus(self, state: State) -> list[int]:
-        """The places of the workloads that have too many pods."""
-        changed = state.workloads.changed
-        places = [place for place in self._busy_of(state).surplus if place not in changed]
+        """The places of the workloads that have too many pods. Of no pod it is asked whether it would be admitted."""
+        changed, common = state.workloads.changed, state.workloads.common
+        known = self._surplus.get(id(common))
+        if known is None:
+            before = self._surplus.get(id(common.before))
+            first = len(common.items) - 1 if before is not None else 0
+            more = [place for place in range(first, len(common.items)) if _has_surplus(common.items[place][1])]
+            known = self._surplus[id(common)] = common, [*(before[1] if before is not None else ()), *more]
+        places = [place for place in known[1] if place not in changed]
         return sorted([*places, *(place for place, item in changed.items() if _has_surplus(item[1]))])
 
     def contended(self, state: State) -> set[int]:
@@ -103,12 +110,12 @@ class RoomDemand:
             if before is not None:
                 known = self._with(before, state, places[-1:])
             else:
-                known = self._with(Busy(common, (), None, {}, {}), state, places)
+                known = self._with(Busy(common, None, {}, {}), state, places)
             self._busy[deciding, id(common)] = known
         return known
 
     def _with(self, before: Busy, state: State, places: Iterable[int]) -> Busy:
-        surplus, free, waiting, asked = list(before.surplus), before.free, dict(before.waiting), dict(before.asked)
+        free, waiting, asked = before.free, dict(before.waiting), dict(before.asked)
         common = state.workloads.common
         for place in places:
             workload = common.items[place][1]
@@ -117,13 +124,11 @@ class RoomDemand:
             wish = self._wish(state, workload)
             if wish is None:
                 free = place, free
-                if _has_surplus(workload):
-                    surplus.append(place)
             else:
                 waiting[wish] = place, waiting.get(wish)
             for number, amount in self._demand(state, workload)[0].items():
                 asked[number] = asked.get(number, 0) + amount
-        return Busy(common, tuple(surplus), free, waiting, asked)
+        return Busy(common, free, waiting, asked)
 
     def _wish(self, state: State, workload: WorkloadState) -> Wish | None:
         """What a workload waits for that can do nothing but make pods; None: it may do something else."""
@@ -148,7 +153,9 @@ class RoomDemand:
             case ReplicaSetState():
                 sets = (workload,)
             case StatefulSetState():
-                if workload.claims or statefulset.taken_down(workload) is not None:
+                if workload.claims or self.tables.lacks_revision(workload):
+                    return None
+                if statefulset.taken_down(workload) is not None:
                     return None
                 return {statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing(workload)}
             case JobState():
@@ -177,7 +184,7 @@ class RoomDemand:
         return self._with_objects(state, workload, grown)
 
     def _with_objects(self, state: State, workload: WorkloadState, grown: dict[int, int]) -> dict[int, int]:
-        costs = [(self.tables.set_cost(), 1)] if isinstance(workload, DeploymentState) else []
+        costs = [(self.tables.revision_cost(workload), 1)]
         claims = getattr(workload, "claims", ())
         if claims:
             world = self.tables.worlds[state.world]

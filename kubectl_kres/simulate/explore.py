@@ -184,9 +184,11 @@ class Explorer:
         None if there is no such Deployment.
         """
         made: dict[int, WorkloadState] = {}
-        for place in active if not self.tables.set_cost() else ():
+        for place in active:
             workload = state.workloads[place][1]
-            if isinstance(workload, DeploymentState) and not workload.sets:
+            if not isinstance(workload, DeploymentState) or self.tables.revision_cost(workload) or self.tables.reviews:
+                continue
+            if not workload.sets:
                 after = synced(workload, may_create=lambda: True)
                 if after is not None:
                     made[place] = after

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
-from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import create_claim
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate import controllers as statefulset
 from kubectl_kres.simulate.controllers import synced
@@ -30,6 +29,7 @@ from kubectl_kres.simulate.state import (
     count,
     pods_of,
     ready,
+    revision_of,
     shapes_of,
     updated_of,
     wanted_of,
@@ -165,7 +165,7 @@ class StateReader:
             case ReplicaSetState():
                 fields["ready"] = ready(workload.pods)
         workload_end = replace(base, **fields)
-        if _is_whole(workload):
+        if _is_whole(workload) and not refused:
             self._whole[id(workload)] = workload, workload_end
         return workload_end
 
@@ -199,27 +199,40 @@ class StateReader:
             case DeploymentState():
                 after = synced(workload, may_create=lambda: True)
                 if after is not None and len(after.sets) > len(workload.sets):
-                    yield from self._refused_set(key, policies)
+                    review = self.tables.revision_review(key, workload.template, world)
+                    yield from self.refused_revision(key, revision_of(workload), policies, review)
                 for item in workload.sets:
                     if count(item.pods) < item.wanted:
                         yield from self._refused_pod(key, item.template, world, policies)
             case StatefulSetState():
-                yield from self._refused_replica(key, workload, state, world, policies)
+                if self.tables.lacks_revision(workload):
+                    review = self.tables.revision_review(key, workload.template, world)
+                    yield from self.refused_revision(key, revision_of(workload), policies, review)
+                else:
+                    yield from self._refused_replica(key, workload, state, world, policies)
             case _:
                 if count(workload.pods) < workload.wanted:
                     yield from self._refused_pod(key, workload.template, world, policies)
 
-    def _refused_set(self, key: Key, policies: Policies) -> Iterator[Refused]:
-        name = f"{key[1]}-*"
-        verdict = evaluate(
-            count_request("replicasets.apps", name), policies.quotas, self.tables.server.limited_resources
-        )
+    def refused_revision(
+        self, key: Key, revision: tuple[str, str], policies: Policies, review: ObjectReview
+    ) -> Iterator[Refused]:
+        """What refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none: nothing.
+
+        ``review``: what policies say of it, before any quota.
+        """
+        (kind, resource), name = revision, f"{key[1]}-*"
+        if review.refusals:
+            outcomes = tuple(Outcome(False, refusal.code, refusal) for refusal in review.refusals)
+            yield Refused(kind, name, _answers(outcomes), key)
+            return
+        verdict = evaluate(count_request(resource, name), policies.quotas, self.tables.server.limited_resources)
         answers = [
             StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
             for refusal in verdict.refusals
         ]
         if answers:
-            yield Refused("ReplicaSet", name, tuple(answers), key)
+            yield Refused(kind, name, tuple(answers), key)
 
     def _refused_pod(
         self, key: Key, template: int, world: World, policies: Policies, name: str = ""
@@ -229,7 +242,7 @@ class StateReader:
             yield Refused("Pod", name or f"{key[1]}-*", answers, key)
             return
         # The pod is taken; a claim without which it never starts is not.
-        for kind, refusal in self.tables.object_refusals(template, policies):
+        for kind, refusal in self.tables.refusals_of_objects(template, policies):
             answer = StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
             yield Refused(kind, name or f"{key[1]}-*", (answer,), key)
             return
@@ -246,7 +259,7 @@ class StateReader:
             if name in state.claims:
                 continue
             raw = claim_raw(world.objects[key], claim, name)
-            answers = _answers(create_claim(raw, policies, self.tables.server))
+            answers = _answers(self.tables.claim_outcomes(raw, policies))
             if answers:
                 result = True
                 yield Refused("PersistentVolumeClaim", name, answers, key)

@@ -12,7 +12,7 @@ import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, on_wire
+from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, mapping, on_wire
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
@@ -22,6 +22,7 @@ from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
     CONTROLLED,
+    CONTROLLER_REVISION,
     OF_RUNS,
     Cost,
     DeploymentState,
@@ -35,10 +36,11 @@ from kubectl_kres.simulate.state import (
     Workloads,
     WorkloadState,
     World,
+    revisions_of,
     template_raw,
 )
 from kubectl_kres.simulate.tables import Added
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What a world holds of a namespace, and of the cluster.
 IN_NAMESPACE = (
@@ -115,6 +117,11 @@ def _owner(item: Any) -> OwnerReference | None:
     return None
 
 
+def _owned_by(item: Any, key: Key) -> bool:
+    owner = _owner(item)
+    return owner is not None and (owner.kind, owner.name) == key
+
+
 class _Reading:
     """Pods of one namespace by their owners."""
 
@@ -130,6 +137,8 @@ class _Reading:
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
         #: Pods of each workload's template as it is now.
         self._latest: dict[Key, list[Pod]] = {}
+        self._controller_revisions = list(store.all(CONTROLLER_REVISION[0], name))
+        self._read_revisions = store.covered(ReadRequest(CONTROLLER_REVISION[0], name)).known
 
     def expect(self, state: State) -> None:
         """Of values that were rewritten nothing is expected: too little is kept of pods to tell them from a resize."""
@@ -183,11 +192,10 @@ class _Reading:
             state = state.charged(self.tables.finished_cost(shape), number)
         workloads = Workloads.of(self._workloads())
         self._told_whose({key for key, _ in workloads})
-        sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
-        state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
-            self.tables.set_cost(), sets
-        )
-        return self._as_told(state)
+        for _, item in workloads:
+            state = state.charged(self.tables.revision_cost(item), revisions_of(item))
+        state = state.charged(self.tables.count_cost(CONTROLLER_REVISION[1]), self._of_daemon_sets())
+        return self._as_told(state._replace(workloads=workloads, claims=frozenset(self._claims())))
 
     def _told_alone(self, pod: Pod, cost: Cost) -> None:
         if ("Pod", pod.metadata.name) in self.deleted:
@@ -314,6 +322,7 @@ class _Reading:
 
     def _stateful_set(self, key: Key, fresh: StatefulSetState, raw: Raw) -> StatefulSetState:
         newest = (raw.get("status") or {}).get("updateRevision", "")
+        revisions = dict(self._revisions(key, fresh.template, newest))
         replicas: list[Replica] = []
         older: set[int] = set()
         for pod, shape in self._pods[key]:
@@ -321,15 +330,48 @@ class _Reading:
             if name != key[1] or not ordinal.isdigit():
                 continue
             revision = (pod.metadata.labels or {}).get(_REVISION, newest)
-            template = fresh.template
-            if newest and revision != newest:
-                template = self.tables.template(key, _marked(raw, revision))
+            template = revisions.get(revision, fresh.template)
+            if newest and revision != newest and revision not in revisions:
+                template = revisions[revision] = self.tables.template(key, _labelled(template_raw(raw), revision))
+            if template != fresh.template:
                 older.add(template)
-            if template == fresh.template:
+            else:
                 self._latest.setdefault(key, []).append(pod)
             replicas.append(Replica(int(ordinal), template, shape, pod.status.phase == "Running"))
         current = min(older) if older else fresh.current
-        return fresh._replace(pods=tuple(sorted(replicas)), current=current)
+        have = {*revisions.values(), *(() if self._read_revisions else (fresh.template,))}
+        return fresh._replace(pods=tuple(sorted(replicas)), current=current, revisions=tuple(sorted(have)))
+
+    def _of_daemon_sets(self) -> int:
+        """Notes which templates of DaemonSets have a ControllerRevision. Returns how many of these were read."""
+        total = 0
+        for key, raw in self.world.objects.items():
+            if key[0] == "DaemonSet":
+                present = self.tables.template_of(raw)
+                owned = [item for item in self._controller_revisions if _owned_by(item, key)]
+                newest = max(owned, key=lambda item: item.revision).metadata.name if owned else ""
+                revisions = dict(self._revisions(key, present, newest))
+                have = {*revisions.values(), *(() if self._read_revisions else (present,))}
+                self.tables.revised[key], total = frozenset(have), total + len(revisions)
+        return total
+
+    def _revisions(self, key: Key, present: int, newest: str) -> Iterator[tuple[str, int]]:
+        """The names of its ControllerRevisions that were read, each with its template.
+
+        Of what its controller has seen the newest is that of the present template.
+        """
+        stored = self.store.get(*key, self.name)
+        seen = stored is not None and stored.status.observed_generation >= stored.metadata.generation
+        for item in self._controller_revisions:
+            name, number = item.metadata.name, present
+            if not _owned_by(item, key):
+                continue
+            if not (seen and name == newest):
+                template = mapping(mapping(on_wire(item.data), "spec"), "template")
+                number = self.tables.template(key, template)
+                if seen and number == present:
+                    number = self.tables.template(key, _labelled(template, name))
+            yield name, number
 
 
 def _names(spec: Mapping[str, Any]) -> set[str]:
@@ -480,11 +522,6 @@ def _rank(item: Workload) -> tuple[int, bool, tuple[str, str]]:
     """The latest revision is the newest; among equal ones a set that wants pods, then the youngest."""
     revision = _whole((item.metadata.annotations or {}).get(_REVISION_NOTE), 0)
     return revision, item.spec.replicas != 0, _age(item)
-
-
-def _marked(raw: Raw, revision: str) -> dict[str, Any]:
-    """A template that is not the present one: what it held was not read."""
-    return _labelled(template_raw(raw), revision)
 
 
 def _labelled(template: Raw, revision: str) -> dict[str, Any]:

@@ -131,7 +131,8 @@ class Controllers:
                 settled = all(count(item.pods) == item.wanted for item in workload.sets)
                 return settled and synced(workload, may_create=lambda: True) is None
             case StatefulSetState():
-                return not statefulset.missing(workload) and statefulset.taken_down(workload) is None
+                rests = not statefulset.missing(workload) and statefulset.taken_down(workload) is None
+                return rests and not self.tables.lacks_revision(workload)
             case JobState() if not workload.ended and self.kubelet.jobs != "run":
                 return False
         return count(workload.pods) == workload.wanted
@@ -202,8 +203,9 @@ class Controllers:
         return state
 
     def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
-        cost = self.tables.set_cost()
-        after = synced(workload, may_create=lambda: state.fits(cost))
+        cost = self.tables.revision_cost(workload)
+        world, key = self.tables.worlds[state.world], state.workloads[place][0]
+        after = synced(workload, may_create=lambda: state.fits(cost) and self.tables.may_revise(key, workload, world))
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
             yield state.having(place, after).charged(cost, grown)
@@ -224,6 +226,8 @@ class Controllers:
             was = before.workloads[place][1]
             if not isinstance(was, StatefulSetState) or len(was.pods) <= len(workload.pods):
                 continue
+            if self.tables.lacks_revision(was):
+                continue
             for ordinal in statefulset.missing(was):
                 if all(name in after.claims for name in workload.claim_names(ordinal)):
                     yield from self._replicas(after, place, workload, ordinal)
@@ -237,6 +241,12 @@ class Controllers:
             yield made.charged(self.tables.shapes[shape].cost)
 
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
+        if self.tables.lacks_revision(workload):
+            cost, key = self.tables.revision_cost(workload), state.workloads[place][0]
+            if state.fits(cost) and self.tables.may_revise(key, workload, self.tables.worlds[state.world]):
+                made = workload._replace(revisions=(*workload.revisions, workload.template))
+                yield state.having(place, made).charged(cost)
+            return
         after = statefulset.taken_down(workload)
         if after is not None:
             kept = set(after.pods)

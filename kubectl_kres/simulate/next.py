@@ -21,6 +21,7 @@ from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
+    CONTROLLER_REVISION,
     Cost,
     DeploymentState,
     JobState,
@@ -41,6 +42,8 @@ from kubectl_kres.simulate.state import (
 _MOST, _MOST_TOGETHER, _LEAST = 2_000, 7_000, 50
 #: Rests of a namespace in which rollouts are asked about, all of them.
 _MOST_RESTS = 4
+#: What comes before the next pod of what is not followed: kind, and the resource that quotas count.
+_MADE_BEFORE = {"DaemonSet": CONTROLLER_REVISION, "CronJob": ("Job", "jobs.batch")}
 _RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
@@ -152,7 +155,8 @@ class _Restarts:
         if left_out or not workload.replicas or pods_of(workload) < workload.replicas:
             return
         new = self._new(workload)
-        if new and not (self.at_once == 1 and self._exchanges(workload, new)):
+        may = self.tables.may_revise(key, workload, self.tables.worlds[self.state.world])
+        if new and not (self.at_once == 1 and may and self._exchanges(workload, new)):
             yield _Restart(key, workload, dict(self.growth(workload)))
 
     def _new(self, workload: WorkloadState) -> list[Shape]:
@@ -177,13 +181,12 @@ class _Restarts:
             limit = limits[number]
             if limit is not None and (used[number] > limit or number in self.waiting):
                 return False
+        if not self.state.fits(self.tables.revision_cost(workload)):
+            return False
         if isinstance(workload, StatefulSetState):
             return True
         # An old pod goes first, or a new one comes first.
-        moves = bool(workload.recreate or workload.unavailable) or all(
-            map(self.state.fits, (item.cost for item in new))
-        )
-        return moves and self.state.fits(self.tables.set_cost())
+        return bool(workload.recreate or workload.unavailable) or all(map(self.state.fits, (item.cost for item in new)))
 
     def growth(self, workload: WorkloadState) -> Iterator[tuple[int, int]]:
         """The most that it asks for on the way, beyond what its pods use now, of each measure that a quota bounds."""
@@ -197,8 +200,7 @@ class _Restarts:
             if self.state.limits[measure] is not None:
                 used = sum(cost.get(measure, 0) * many for cost, many in own)
                 yield measure, max(0, most * max(cost.get(measure, 0) for cost in costs) - used)
-        if isinstance(workload, DeploymentState):
-            yield from self.tables.set_cost()
+        yield from self.tables.revision_cost(workload)
 
     def _groups(self, restart: _Restart, restarts: Sequence[_Restart]) -> Iterator[tuple[Key, ...]]:
         """Who else is restarted, once for each measure that is short; nothing where it completes in any case."""
@@ -331,9 +333,16 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
     for key in sorted(key for key in world.objects if key not in controlled and key not in known and key[0] != "Pod"):
         if template_raw(world.objects[key]):
             other = namespace.others.get(key, ())
-            pod = _Replacement(
-                other[0] if other else None, tables.template_of(world.objects[key], whole=key in world.whole)
-            )
+            template = tables.template_of(world.objects[key], whole=key in world.whole)
+            if key[0] in _MADE_BEFORE and template not in tables.revised.get(key, ()):
+                policies = namespace.requests.policies(state)
+                review = tables.revision_review(key, template, world)
+                refused = namespace.reader.refused_revision(key, _MADE_BEFORE[key[0]], policies, review)
+                messages = tuple(text for item in refused for text in item.messages)
+                if messages:
+                    yield Next(key, len(other), len(other), messages)
+                    continue
+            pod = _Replacement(other[0] if other else None, template)
             yield _next(namespace, state, key, pod, len(other), len(other))
 
 

@@ -48,6 +48,7 @@ from kubectl_kres.simulate.state import (
     StatefulSetState,
     WorkloadState,
     World,
+    revisions_of,
     shapes_of,
     template_raw,
     without,
@@ -125,7 +126,7 @@ def changed(state: WorkloadState, raw: Raw, template: int, server: Server) -> Wo
         case DeploymentState(), DeploymentState():
             return new._replace(sets=state.sets)
         case StatefulSetState(), StatefulSetState():
-            return new._replace(current=state.current, pods=state.pods)
+            return new._replace(current=state.current, pods=state.pods, revisions=state.revisions)
         case JobState(), JobState():
             new = new._replace(pods=state.pods, finished=state.finished, ended=state.ended)
             return new._replace(succeeded=state.succeeded, failed=state.failed)
@@ -187,7 +188,7 @@ class Requests:
             source = Source("ResourceQuota", name, quota.metadata.namespace)
             scopes = measures.items[next(measures.numbers(quota))[1]].scopes if quota.spec.hard else ()
             quotas.append(Quota(name, source, scopes, hard, used))
-        return msgspec.structs.replace(world.policies, quotas=tuple(quotas))
+        return msgspec.structs.replace(self.tables.policies(world), quotas=tuple(quotas))
 
     def _hard(self, quota: ResourceQuota) -> Mapping[str, Quantity]:
         return parse_list(quota.spec.hard, "spec.hard")
@@ -383,7 +384,7 @@ class Requests:
             state = state.charged(self.tables.shapes[shape].cost, -number * times)
         for shape, _, number in getattr(workload, "finished", ()):
             state = state.charged(self.tables.finished_cost(shape), -number * times)
-        return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())) * times)
+        return state.charged(self.tables.revision_cost(workload), -revisions_of(workload) * times)
 
     def _replica(self, state: State, key: Key) -> State | None:
         """A pod of a StatefulSet, which has a name of its own, is deleted."""

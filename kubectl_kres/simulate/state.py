@@ -268,7 +268,7 @@ class Replica(NamedTuple):
 class StatefulSetState(NamedTuple):
     """A StatefulSet. ``current`` is the template that ordinals below the partition keep; ``claims`` are the names of
     its volume claim templates. ``unavailable``: so many pods an update takes down at once; None: the server has no such
-    setting, and takes down one after the other.
+    setting, and takes down one after the other. ``revisions``: the templates that have a ControllerRevision.
     """
 
     name: str
@@ -282,6 +282,7 @@ class StatefulSetState(NamedTuple):
     unavailable: int | None = None
     claims: tuple[str, ...] = ()
     pods: tuple[Replica, ...] = ()
+    revisions: tuple[int, ...] = ()
 
     @property
     def ordinals(self) -> range:
@@ -477,6 +478,25 @@ def behind(workload: WorkloadState) -> int:
             ordinals = workload.ordinals[workload.partition :]
             return sum(item.ordinal in ordinals and item.template != workload.template for item in workload.pods)
     return 0
+
+
+#: What StatefulSets and DaemonSets make for each template, and the resource that quotas count.
+CONTROLLER_REVISION = "ControllerRevision", "controllerrevisions.apps"
+
+
+def revision_of(workload: WorkloadState) -> tuple[str, str]:
+    """What is made for each template of a workload: its kind, and the resource that quotas count; empty: nothing."""
+    match workload:
+        case DeploymentState():
+            return "ReplicaSet", "replicasets.apps"
+        case StatefulSetState():
+            return CONTROLLER_REVISION
+    return "", ""
+
+
+def revisions_of(workload: WorkloadState) -> int:
+    """How many of these a workload has."""
+    return len(getattr(workload, "sets", ())) + len(getattr(workload, "revisions", ()))
 
 
 class MadeBy(NamedTuple):

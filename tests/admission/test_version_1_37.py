@@ -89,6 +89,15 @@ def test_the_class_of_an_empty_pod_level():
     assert [class_of(one(given, server=server).draft) for server in (OLD, NEW)] == ["BestEffort", "Guaranteed"]
 
 
+@pytest.mark.parametrize(("limits", "requests"), [({"cpu": "-1Gi"}, {}), ({"cpu": "-1"}, {"cpu": "-1"})])
+def test_a_resize_to_negative_values_changes_the_class(limits: dict[str, str], requests: dict[str, str]):
+    """Up to 1.36 they do not count: then the refusal does not name the class."""
+    stored = pod(container())
+    sent = pod(container(limits=limits, requests=requests))
+    said = [resize(stored, sent, policies(), server)[0].message for server in (OLD, NEW)]
+    assert ["Pod QOS Class may not change" in text for text in said] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("server", "stored"),
     [(OLD, "Guaranteed"), (NEW, "BestEffort"), (Server((1, 34), binary=(1, 37)), "BestEffort"),

@@ -93,3 +93,34 @@ def test_w1_a_service_that_becomes_a_load_balancer_costs_the_new_keys(
     assert [cost["charge"]["requested"] for cost in item["costs"]] == [{"services.loadbalancers": "1"}]
     assert kres("explain", "-f", "lb.yaml", "--exit-code").code == code
     assert kres("simulate", "-f", "lb.yaml").code == code
+
+
+@pytest.mark.parametrize("stored", [1, 2])
+def test_a_claim_above_the_max_is_said_of_a_file_that_scales_a_set_that_is_there(
+    kres: Kres, shop: Api, tmp_path: Path, stored: int
+) -> None:
+    """The pod that is there has its claim; the claim of the next one is refused, in the server's words."""
+    meta = {"name": "s", "namespace": "shop", "generation": 1}
+    labels, claim = {"a": "s"}, {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {
+        "replicas": stored, "serviceName": "s", "selector": {"matchLabels": labels}, "template": template,
+        "volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": claim}],
+    }  # fmt: skip
+    head = {"apiVersion": "apps/v1", "kind": "StatefulSet"}
+    status = {"replicas": 1, "readyReplicas": 1, "observedGeneration": 1}
+    bounds = {"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "500Mi"}}]}
+    shop.objects += [
+        {**head, "metadata": meta, "spec": spec, "status": status},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {**meta, "name": "d-s-0"}, "spec": claim},
+        {"apiVersion": "v1", "kind": "LimitRange", "metadata": {**meta, "name": "disks"}, "spec": bounds},
+    ]
+    file = tmp_path / "s.json"
+    file.write_text(
+        json.dumps({**head, "metadata": {"name": "s", "namespace": "shop"}, "spec": {**spec, "replicas": 3}})
+    )
+    words = 'persistentvolumeclaims "d-s-1" is forbidden: maximum storage usage per PersistentVolumeClaim is 500Mi'
+    for command in ("explain", "simulate"):
+        result = kres(command, "-f", str(file), "-n", "shop", "--exit-code")
+        assert (result.code, words in " ".join(result.out.split())) == (1, True), command
+    assert "KRES101" in kres("check", "-f", str(file), "-n", "shop").out

@@ -175,3 +175,11 @@ def test_every_face_gives_the_same_answer(kres: Kres, api: Api, tmp_path, start:
     api.version = {"gitVersion": "v1.36.3"}
     found = [it for seed in range(start, start + _CHUNK) for it in _ask_everywhere(kres, api, seed, str(tmp_path))]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("seed", [136, 320, 470, 993, 1052, 1511, 1845, 1877, 1996])
+def test_what_once_differed(kres: Kres, api: Api, tmp_path, seed: int) -> None:
+    """What another workload gives back, what comes before its pods, and a crash where only what pods lack is short."""
+    api.version = {"gitVersion": "v1.36.3"}
+    found = _ask_everywhere(kres, api, seed, str(tmp_path))
+    assert not found, "\n".join(found)

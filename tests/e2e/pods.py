@@ -84,7 +84,7 @@ def _names(rng: random.Random) -> list[str]:
     if rng.random() < 0.12:
         names.append(rng.choice(EXTENDED))
     if names and rng.random() < 0.12:
-        names = [*{"memory", *names}, *rng.sample(sorted(PAGES), rng.randint(1, 2))]
+        names = [*dict.fromkeys(("memory", *names)), *rng.sample(sorted(PAGES), rng.randint(1, 2))]
     return names
 
 

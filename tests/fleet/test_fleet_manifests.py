@@ -94,10 +94,12 @@ def test_shards_of_each_manifest_are_all_there_are():
 
 @pytest.mark.parametrize("name", ["collector-cronjob", "collector-object-storage", "indexed-job", "tekton-pipeline"])
 def test_their_pods_would_be_admitted(name: str, kres: Fleet, tmp_path: Path):
-    """Where Pod Security enforces what is restricted."""
+    """Where Pod Security enforces what is restricted; Tekton's own containers need its flag, as the manifest says."""
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kres", "labels": labels}}
-    (tmp_path / "kres.yaml").write_text(yaml.safe_dump(space))
+    flags = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"set-security-context": "true"}}
+    flags["metadata"] = {"name": "feature-flags", "namespace": "tekton-pipelines"}
+    (tmp_path / "kres.yaml").write_text(yaml.safe_dump_all([space, flags]))
     path = ROOT / "docs" / "fleet" / f"{name}.yaml"
     result = kres("explain --offline --exit-code -n kres -f kres.yaml -f", str(path))
     assert result.code == 0, result.out + result.err

@@ -23,6 +23,11 @@ def outline_of(found: Explanation) -> Outline:
 
 
 def shown(outline: Outline) -> object:
-    """What the line says; containers that nothing is said of have no names here, and ready pods are not explained."""
-    row = row_of(outline)._replace(ready="", remedy="")
-    return structs.replace(outline, names={}, ready="", remedy=""), row
+    """What the line says; containers that nothing is said of have no names here, and ready pods are not explained.
+
+    Without the server's sentence and who set a limit, which a line of a list does not say.
+    """
+    row, state = row_of(outline)._replace(ready="", remedy=""), outline.run_state
+    if state is not None:
+        state = structs.replace(state, message="", detail=state.detail.partition("; the limit")[0])
+    return structs.replace(outline, names={}, ready="", remedy="", run_state=state), row

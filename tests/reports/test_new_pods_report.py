@@ -103,7 +103,7 @@ def test_room_is_counted_over_all_nodes():
     assert found.nodes is not None
     assert (found.nodes.room, found.without_node, found.surge_on_nodes) == (5, 0, 0)
     assert found.stalls_on_nodes and not found.works
-    assert "nodes: room for 5 more such pods, on 1 of 3 nodes; a rollout would stall" in text(found)
+    assert "nodes room for 5 more such pods, on 1 of 3 nodes; a rollout would stall" in text(found)
     assert "free room on nodes" not in text(found)
 
 

@@ -61,9 +61,12 @@ class Slot:
 
 
 class Draft:
-    """The quantities of a pod, as ``server`` reads it. ``pod`` is None without a stanza or where the gate drops it."""
+    """The quantities of a pod, as ``server`` reads it. ``pod`` is None without a stanza or where the gate drops it.
 
-    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "priority_class", "server", "spec")
+    ``owner``: kind and name of the controller that the pod names; None: it names none.
+    """
+
+    __slots__ = ("annotation", "containers", "inits", "overhead", "owner", "pod", "priority_class", "server", "spec")
 
     def __init__(
         self,
@@ -77,6 +80,7 @@ class Draft:
         self.spec, self.server = spec, server
         self.containers, self.inits, self.pod, self.overhead = containers, inits, pod, overhead
         self.annotation: str | None = None
+        self.owner: tuple[str, str] | None = None
         self.priority_class = spec.priority_class_name
 
     def slots(self) -> Iterator[Slot]:
@@ -95,7 +99,7 @@ class Draft:
             dict(self.overhead),
             self.server,
         )
-        twin.annotation = self.annotation
+        twin.annotation, twin.owner = self.annotation, self.owner
         return twin
 
     def values(self) -> dict[str, Quantity]:
@@ -189,6 +193,8 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
         level = _resources(spec.resources, "spec", "", "pod", journal)
     overhead = parse_list(spec.overhead, "spec.overhead", journal, from_json)
     draft = Draft(spec, containers, inits, level, overhead, server)
+    owners = pod.metadata.owner_references or ()
+    draft.owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     if not server.on("PodLevelResources"):
         drop_pod_level(draft, journal)
     return draft

@@ -111,6 +111,10 @@ CHANGES: Mapping[str, VersionChange] = {
         37, "QoS class", "an empty spec.resources does not hide the containers' requests and limits",
         "pkg/apis/core/helper/qos/qos.go", "PodLevelResourcesFixKubeletQOSClass", True,
     ),
+    "qos/each-value": VersionChange(
+        37, "QoS class", "request and limit of each container are compared, not their sums, and negative ones count",
+        "pkg/apis/core/helper/qos/qos.go",
+    ),
     "qos/not-brought": VersionChange(
         37, "QoS class", "status.qosClass in a request is ignored", "pkg/registry/core/pod/strategy.go",
     ),

@@ -13,7 +13,7 @@ from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot, par
 from kubectl_kres.admission.base.resource_names import is_pod_level
 from kubectl_kres.model.pod import ContainerStatus, PodStatus, ResourceRequirements
 from kubectl_kres.provenance.journal import Derive, Term
-from kubectl_kres.quantity import Quantity
+from kubectl_kres.quantity import ZERO, Quantity
 
 
 def add_into(sums: Quantities, more: Mapping[str, Quantity]) -> None:
@@ -246,15 +246,27 @@ def deciding(draft: Draft) -> tuple[Slot, ...]:
 def class_of(draft: Draft) -> str:
     """Guaranteed, Burstable or BestEffort.
 
-    A pod-level stanza hides the containers; up to 1.36 even an empty one. Only cpu and memory count, only above zero;
-    overhead, huge pages and extended resources do not. Source: apis/core/v1/helper/qos ComputePodQOS.
+    A pod-level stanza hides the containers; up to 1.36 even an empty one. Only cpu and memory count; overhead, huge
+    pages and extended resources do not. From 1.37 on request and limit of each container are compared, negative ones,
+    too; before, the sums of what is above zero. Source: apis/core/helper/qos ComputePodQOS.
     """
     slots = deciding(draft)
+    if draft.server.behaves("qos/each-value"):
+        shapes = {_shape(slot, name) for slot in slots for name in CONSIDERED} or {"BestEffort"}
+        return shapes.pop() if len(shapes) == 1 else "Burstable"
     requests, limits = _sums(slots, "requests"), _sums(slots, "limits")
     if not requests and not limits:
         return "BestEffort"
     complete = all(len(_positive(slot.limits)) == len(CONSIDERED) for slot in slots)
     return "Guaranteed" if complete and requests == limits else "Burstable"
+
+
+def _shape(slot: Slot, name: str) -> str:
+    """The class that one resource of one container makes for. Source: qos.go resourceQOS."""
+    request, limit = slot.requests.get(name, ZERO), slot.limits.get(name, ZERO)
+    if request != limit:
+        return "Burstable"
+    return "Guaranteed" if request else "BestEffort"
 
 
 def explain(draft: Draft, brought: str = "") -> QoS:

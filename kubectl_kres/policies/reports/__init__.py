@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
+from weakref import ref
+
+from msgspec import structs
 
 from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
@@ -29,7 +34,8 @@ DECIDING = frozenset({*WEBHOOKS, *POLICIES, *(f"{kind}Binding" for kind in POLIC
 ELSEWHERE = frozenset({*DECIDING, "ServiceAccount"})
 
 #: What policies have to be about for their parameters to be read.
-_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS))})
+_MADE = ("PersistentVolumeClaim", "ResourceClaim", "ControllerRevision")
+_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS, *_MADE))})
 _MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
@@ -120,6 +126,7 @@ class Policing(System):
     answers: Mapping[str, KindAnswers] = dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False))
     beside_lists = deciding = DECIDING
     said_if_refused = ELSEWHERE
+    policy_kinds = tuple(POLICIES)
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
             *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
@@ -146,6 +153,14 @@ class Policing(System):
         yield from deciding_needs(store)
         for space in store.all("Namespace"):
             yield from parameter_needs(store, space.metadata.name)
+
+    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
+        """With what asks policies about objects that controllers make, where there are any."""
+        if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
+            return policies, ()
+        from kubectl_kres.policies.reports.made_objects import review_made
+
+        return structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)), ()
 
     def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
         """The analysis of the next pod with what else admits; that of a pod that exists as it is."""

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.request.new_pod import for_owner_of
 from kubectl_kres.model.objects import Raw, decoded, on_wire
 from kubectl_kres.model.pod import Container, PodSpec
 from kubectl_kres.model.workload import template_in
@@ -158,7 +159,8 @@ class _Next:
 
     def _computed(self, analysis: Analysis) -> Iterator[Outcome]:
         """All of it anew, with what policies change."""
-        for answer in chain.create(self.raw, self.space, analysis.known.policies, self.server, self.world):
+        policies = for_owner_of(analysis.start.pod, analysis.known.policies)
+        for answer in chain.create(self.raw, self.space, policies, self.server, self.world):
             self._unknown(answer.unknown)
             outcome = answer.outcome
             yield outcome if outcome.draft is not None else _drawn(outcome, analysis.outcomes[0])

@@ -48,6 +48,7 @@ _NOT_FOLLOWED = {
         ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
         "what Capsule makes of a {} is not simulated",
     ),
+    "VerticalPodAutoscaler": "what a {} writes into pods is not simulated: explain says it",
     **dict.fromkeys(
         ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
     ),
@@ -283,7 +284,7 @@ def enforced_beside(store: Store, spaces: Iterable[str]) -> Iterator[str]:
     for space in spaces:
         known = policies(store, space).policies
         names = [str(quota.source.ref) for quota in known.quotas if quota.words is not None]
-        names += ["the rules of its Tenant"] if known.webhook is not None else []
+        names += [webhook.title for webhook in known.webhooks]
         if names:
             yield f"namespace {space}: {', '.join(names)} not simulated: explain says what they do to its pods"
 
@@ -314,7 +315,12 @@ def taking_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
 def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[ReadRequest]:
     """What else decides about pods: labels of namespaces, and policies where something binds them, so that it is asked
     again after the first reading. ``steps``: with their namespaces; policies and parameters among them.
+    ControllerRevisions where a quota counts them.
     """
+    quotas = [{"spec": {"hard": quota.spec.hard}} for quota in store.all("ResourceQuota")]
+    changes = (getattr(step, "object", getattr(step, "patch", {})) for step, _ in steps)
+    if any("count/controllerrevisions.apps" in mapping(mapping(raw, "spec"), "hard") for raw in (*quotas, *changes)):
+        yield from (ReadRequest("ControllerRevision", space, required=False) for space in dict.fromkeys(spaces))
     for need in deciding_needs(store):
         if need.kind in POLICIES:
             yield need

@@ -19,6 +19,7 @@ _MODULES = (
     "refused.claims",
     "refused.runs",
     "conflicts",
+    "autoscalers",
     "state",
     "surprises",
     "rights",

@@ -19,7 +19,7 @@ from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, Server, St
 from kubectl_kres.admission.pod.aggregate import QoS
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS, Kind, is_view, named_kind
-from kubectl_kres.model.objects import ObjectRef, decoded
+from kubectl_kres.model.objects import ObjectRef, OwnerReference, decoded
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
@@ -278,6 +278,13 @@ class Unseen(Record, frozen=True):
     hint: str = ""
 
 
+def not_computed(text: str) -> Unseen:
+    """What was not computed, ``KIND NAME is not computed: why``, as what was not read: the verdict may be another."""
+    kind, _, rest = text.partition(" ")
+    name, _, why = rest.partition(" is not computed: ")
+    return Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
+
+
 #: How it fares. docs/verdicts.md has the table.
 RunWord = Literal["runs", "starting", "waits", "fails", "off", "ended"]
 
@@ -507,8 +514,9 @@ def manifest_workload(subject: Subject) -> Workload | None:
 
 
 def pod_of_template(template: PodTemplateSpec, subject: Subject) -> Pod:
-    """The pod that a controller would send; its name stands for the generated one."""
+    """The pod that a controller would send; its name stands for the generated one, and the object for its owner."""
+    owner = OwnerReference(subject.ref.kind, subject.ref.name, controller=True)
     metadata = msgspec.structs.replace(
-        template.metadata, name=subject.ref.name, namespace=subject.ref.namespace, owner_references=None
+        template.metadata, name=subject.ref.name, namespace=subject.ref.namespace, owner_references=(owner,)
     )
     return Pod(metadata, template.spec)

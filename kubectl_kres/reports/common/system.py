@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
@@ -36,10 +36,6 @@ from kubectl_kres.reports.common.parts import (
 )
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered
-
-if TYPE_CHECKING:
-    from kubectl_kres.admission.request.pod_objects import Creation
-
 
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
 Sentences = Callable[[Any], Iterator[str]]
@@ -126,8 +122,6 @@ class System:
     answers: Mapping[str, KindAnswers] = {}
     #: Kinds whose objects its answers about lists depend on although they can do without.
     beside_lists: frozenset[str] = frozenset()
-    #: Whether ``creations`` may yield anything.
-    makes_objects = False
     #: Kinds of which an assumption says that they could not be read.
     assumed: frozenset[str] = frozenset()
     #: Kinds of which it is said that they could not be read only where the server refused to tell.
@@ -310,10 +304,6 @@ class System:
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
         """What its pods get of the LimitRanges of a namespace, where it is installed."""
-        return ()
-
-    def creations(self, store: Store, subject: Subject, analysis: Analysis) -> Iterable[Creation]:
-        """What it makes for one of its objects before any pod, in order: part of the account of that object."""
         return ()
 
     def overview_areas(self) -> tuple[Any, ...]:

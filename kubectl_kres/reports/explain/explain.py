@@ -312,21 +312,24 @@ def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> V
 
 def verdict_and_sentences(
     store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]
-) -> tuple[Verdict, tuple[str, ...], Replicas | None]:
+) -> tuple[Verdict, tuple[str, ...], Replicas | None, tuple[Fact, ...]]:
     """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods.
+
+    Last what the cluster says of it, where that was looked at.
 
     ``unseen``: what could not be read, as ``unseen_of`` has it without the analysis.
     """
     pods = _replicas(store, subject, analysis.start)
     verdict, seen = _verdict(store, subject, analysis, pods, unseen)
     if word_of(verdict) in {"admitted", "full"}:
-        return verdict, (), pods
+        return verdict, (), pods, seen
     if verdict.allowed is not True:
-        return verdict, sentences_of(store, subject, analysis), pods
+        return verdict, sentences_of(store, subject, analysis), pods, seen
     return (
         verdict,
         tuple(remedy.text for remedy in _advice(store, subject, analysis, seen, pods, unseen).remedies),
         pods,
+        seen,
     )
 
 
@@ -394,7 +397,7 @@ def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | 
         return Advice((), f"{NOTHING}: {rest}")
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:
-        return Advice(untested_remedies((f"raise that memory limit: {killed.text}",)))
+        return Advice(untested_remedies((f"raise its memory limit: {killed.text}",)))
     if stuck:
         barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
         return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
@@ -559,7 +562,7 @@ def _assumptions(
     start: PodManifest, known: NamespacePolicies, ask: EvaluationOptions, injected: Sequence[str]
 ) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
-    additions = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
+    additions = f"the figures for today leave out what webhooks add to new pods: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", additions),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
     return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)

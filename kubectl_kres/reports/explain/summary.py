@@ -80,7 +80,9 @@ class Outlines:
         else:
             unseen = unseen_of(self._store, subject)
             outline = _seeing(self._any(subject, unseen), unseen)
-        run_state = object_state(self._store, ref, self._ask.now, outline.verdict) if stored is not None else None
+        run_state = outline.run_state if stored is not None else None
+        if isinstance(stored, Pod):
+            run_state = object_state(self._store, ref, self._ask.now, outline.verdict)
         return structs.replace(
             outline,
             subject=ref,
@@ -136,7 +138,7 @@ class Outlines:
         else:
             self._refusing.add(space)
             analysis = analysis if journal else judge(journal=True)
-        return _outlined(self._store, subject, analysis, unseen)
+        return _outlined(self._store, subject, analysis, unseen, self._ask.now)
 
 
 def _waits(store: Store, pod: Pod) -> bool:
@@ -153,9 +155,9 @@ def _seeing(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
     return structs.replace(outline, unseen=unseen, complete=not any(unseen.required for unseen in unseen))
 
 
-def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]) -> Outline:
+def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...], now: str) -> Outline:
     draft = analysis.outcomes[0].draft
-    whole, remedies, replicas = verdict_and_sentences(store, subject, analysis, unseen)
+    whole, remedies, replicas, facts = verdict_and_sentences(store, subject, analysis, unseen)
     # The words of a refusal name the pod, and those that are alike share their line.
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)
@@ -170,4 +172,6 @@ def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[
         live=analysis.start.live is not None,
         ended=made_by(analysis).is_about_another(analysis),
         state=made_by(analysis).state(analysis),
+        # Pods that are alike share their line, and each fares in its own way.
+        run_state=object_state(store, subject.ref, now, verdict, facts) if subject.ref.kind != "Pod" else None,
     )

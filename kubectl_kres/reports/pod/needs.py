@@ -193,7 +193,9 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
 
 
 def _itself(store: Store, subject: Subject) -> Iterator[ReadRequest]:
-    """The object that a file would change: a pod is not created again, a quota counts a workload if it is new."""
+    """The object that a file would change: a pod is not created again, a quota counts a workload if it is new, and of a
+    StatefulSet with claims the pods that are there need none.
+    """
     ref = subject.ref
     if ref.kind == "Pod" and subject.file and store.origin.kind == "cluster":
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
@@ -204,7 +206,9 @@ def _itself(store: Store, subject: Subject) -> Iterator[ReadRequest]:
         names |= object_usage(_REVISED[ref.kind])
     if ref.kind == "CronJob":
         names |= object_usage("jobs.batch")
-    if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
+    counted = any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace))
+    claims = claim_needs(store, ref.namespace, manifest_workload(subject))
+    if counted or any(need.kind == "PersistentVolumeClaim" for need in claims):
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
 
 
@@ -218,10 +222,13 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
     if workload is None or not workload.spec.volume_claim_templates:
         return
+    from kubectl_kres.reports.common.objects import judged_kinds
+
     quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
-    if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
+    bounded = any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
         item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
-    ):
+    )
+    if bounded or "PersistentVolumeClaim" in judged_kinds(store):
         yield ReadRequest("PersistentVolumeClaim", namespace, required=False)
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 

@@ -47,6 +47,7 @@ BY_HAND: Mapping[str, str] = {
     "quota/resource-name": _OBJECT,
     "quota/object-scope": _OBJECT,
     "quota/scopes-immutable": _FIXED,
+    "vpa/fault": "recommend bounds for each container, or take out the LimitRange of type Pod",
     "validation/owner": _STRUCTURE,
     "validation/volume": _STRUCTURE,
     "validation/mount": _STRUCTURE,
@@ -113,7 +114,10 @@ REFUSE_NOTHING: frozenset[str] = frozenset({
     "quota/no-status", "class/unread", "webhook/not-computed", "resize/node-unknown", "policy/mutated",
     "pod-security/exemptions", "seen/added-on-create", "capsule/rule-default", "capsule/rule-remove",
     "capsule/rule-match-request", "capsule/rule-ratio", "capsule/rule-pod-requests", "capsule/rule-unknown",
-    "capsule/version",
+    "capsule/version", "vpa/target", "vpa/limit-ratio", "vpa/min-allowed", "vpa/max-allowed", "vpa/container-limit",
+    "vpa/limit-range-max", "vpa/limit-range-min", "vpa/pod-limit-range-max", "vpa/pod-limit-range-min",
+    "vpa/startup-boost", "vpa/not-registered", "vpa/registered", "vpa/fails-open", "vpa/fails-closed",
+    "vpa/no-recommendation",
 })  # fmt: skip
 
 

@@ -387,10 +387,12 @@ def _beside(place: Workplace, plan: RolloutPlan, policies: Policies, server: Ser
 
 
 def needed_room(plan: RolloutPlan) -> Iterator[Key]:
-    """What further pods of the newest template cost; nothing where something else than room refuses them."""
+    """What further pods of the newest template cost, and what comes before them; nothing where something else than
+    room refuses them.
+    """
     newest = plan.groups[-1]
     if newest.open:
-        yield from (key for key, amount in newest.price.items() if amount > 0)
+        yield from (key for price in (newest.price, plan.once) for key, amount in price.items() if amount > 0)
 
 
 _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet": "Ordered"}

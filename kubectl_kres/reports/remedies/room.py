@@ -43,6 +43,8 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
     if now.complete:
         return Raised({}, {}, complete=True, rest=now)
     run = at_rest(plan, used, hard, raising=True, old_first=True)
+    if plan.rivals:
+        run = at_rest(plan.alone(), used, run.hard, raising=True)
     rest = at_rest(plan, used, run.hard, raising=True)
     for _ in range(_ROUNDS_OF_RIVALS):
         if not rest.complete or not plan.rivals:
@@ -62,8 +64,10 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
 
 
 def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> RolloutOutcome:
-    """Where it ends in the worst of the orders that are tried."""
+    """Where it ends in the worst of the orders that are tried; what others would give back is not counted on."""
     rest = at_rest(plan, used, hard)
+    if rest.complete and plan.rivals:
+        rest = at_rest(plan.alone(), used, hard)
     if rest.complete:
         rest = at_rest(plan, used, hard, old_first=True)
     for order in _orders(plan) if rest.complete else ():
@@ -174,12 +178,13 @@ def _smaller(
     trial = write(pod, values)
     side, name = min(side for side in sides if side is not None)
     draft: Draft | None = evaluated.outcomes[0].draft
-    if draft is None:
+    keys = [key for key in evaluated.price if measured(key[1]) == (side, name)]
+    if draft is None or not keys:
+        # Nothing that a pod states is short, but what others lack that exist.
         return None
     # Another template is made with every change, also where this one is the first.
     changed = write(trial, {ResourceField("spec.containers[0]", side, name): "1"})
     plan, used = plan_of(place, changed, evaluated, policies, server)
-    keys = [key for key in evaluated.price if measured(key[1]) == (side, name)]
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
     most = _room(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano

@@ -223,7 +223,7 @@ class _Relaxed(NamedTuple):
 def _relax(
     origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
-    """What the pod would have to ask no longer: one constraint, term or port, the first of each after which a node takes it."""
+    """The first constraint, term or port of each kind that the pod would have to ask no longer, and a node takes it."""
     done: set[str] = set()
     for relaxed in (*_spread_anyway(pod), *_without_affinity(pod), *_without_ports(pod)):
         near = [node for node, _ in obstacles.alone(relaxed.plugin)]

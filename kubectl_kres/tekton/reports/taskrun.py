@@ -14,7 +14,7 @@ from kubectl_kres.provenance.journal import Assume, Derive, Journal, Problem, Se
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, not_computed
 from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
@@ -183,6 +183,7 @@ def analysed(
         system=_NAME,
         maker=RunCase(run, task, own, world),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
+        unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )
 
 

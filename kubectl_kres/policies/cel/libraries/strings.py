@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from kubectl_kres.policies.cel.base.values import (
@@ -17,6 +17,7 @@ from kubectl_kres.policies.cel.base.values import (
     Timestamp,
     TypeValue,
     UInt,
+    bound_text,
     is_list,
     size,
     type_name,
@@ -69,6 +70,8 @@ def _last_index_of(text: str, part: str, offset: int | None = None) -> int:
 
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    times = text.count(old) if count < 0 else min(count, text.count(old))
+    bound_text(len(text) + times * (len(new) - len(old)))
     return text.replace(old, new, count if count >= 0 else -1)
 
 
@@ -95,6 +98,7 @@ def _join(items: Any, separator: str = "") -> str:
     for item in items:
         if not isinstance(item, str):
             raise EvalError(f"join: invalid input: {_go_value(item)}")
+    bound_text(sum(map(len, items)) + len(separator) * len(items))
     return separator.join(items)
 
 
@@ -294,13 +298,20 @@ def _text(value: Any) -> str:
     if value is None:
         return "null"
     if is_list(value):
-        return "[" + ", ".join(_inner(item) for item in value) + "]"
+        return "[" + ", ".join(_bounded(map(_inner, value))) + "]"
     if isinstance(value, dict):
-        pairs = sorted(
-            (_key(key), _inner(item)) for key, item in value.items()
-        )  # fmt: skip
+        pairs = sorted(zip(map(_key, value), _bounded(map(_inner, value.values())), strict=True))
         return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
     return to_string(value)
+
+
+def _bounded(texts: Iterable[str]) -> Iterator[str]:
+    """The same texts. Raises NotComputed once they are too long together."""
+    length = 0
+    for text in texts:
+        length += len(text)
+        bound_text(length)
+        yield text
 
 
 def _key(key: Any) -> str:
