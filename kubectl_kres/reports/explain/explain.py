@@ -521,16 +521,13 @@ def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ..
 def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
-    """The nodes for a pod that waits: the one that is asked about, a workload's first, or the next one of a file."""
-    if subject.raw is not None:
-        from kubectl_kres.reports.scheduling.new_pods import report_new_pods
-
-        return report_new_pods(store, subject, analysis, containers)
-    if (pod := analysis.start.live or _waiting(store, subject, analysis.start)) is None or not waits_for_node(pod):
+    """The nodes for a pod that waits: the one that is asked about, or the first of a workload's; a file's next pod."""
+    pod = analysis.start.live or _waiting(store, subject, analysis.start)
+    if subject.raw is None and (pod is None or not waits_for_node(pod)):
         return None
     from kubectl_kres.reports.scheduling.explained import explain_nodes
 
-    return explain_nodes(store, pod, analysis, containers, server)
+    return explain_nodes(store, subject, pod, analysis, containers, server)
 
 
 def _waiting(store: Store, subject: Subject, start: PodManifest) -> Pod | None:

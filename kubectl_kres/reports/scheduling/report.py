@@ -189,13 +189,13 @@ _SCALING = {
 
 def find_scaling(store: Store, pod: Pod) -> NodeScaling | None:
     """The last that an autoscaler of nodes said of the pod; None: nothing, or events were not read."""
-    said = [
+    words = [
         NodeScaling(by, adds, event.message, _last_time(event))
         for event in events_about(store, pod.metadata.namespace, ("Pod", pod.metadata.name))
         if (by := event.reporting_component or event.source.component)
         and (adds := _SCALING.get((by, event.reason))) is not None
     ]
-    return max(said, key=lambda each: each.time, default=None)
+    return max(words, key=lambda each: each.time, default=None)
 
 
 def _last_time(event: Event) -> str:
