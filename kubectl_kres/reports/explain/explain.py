@@ -521,7 +521,7 @@ def _facts(store: Store, subject: Subject, start: PodManifest) -> tuple[Fact, ..
 def _nodes(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
 ) -> NodeReport | None:
-    """Return the nodes for a waiting pod: the explained one, or the first of a workload's; of a file for its next pod."""
+    """Return the nodes for a waiting pod: the explained one, or a workload's first; of a file for its next pod."""
     pod = analysis.start.live or _waiting(store, subject, analysis.start)
     if subject.raw is None and (pod is None or not waits_for_node(pod)):
         return None
