@@ -68,7 +68,7 @@ def test_answers_are_those_of_the_commands(run: Kres, command: str, make: Any):
     answer = make(kres.demo())
     printed = run(f"{command} deploy/checkout --demo -n checkout -o json")
     assert answer.document() == json.loads(printed.out)
-    whole = " --all" if command == "explain" else ""
+    whole = " --all" if command in {"explain", "qos"} else ""
     assert run(f"{command} deploy/checkout --demo -n checkout{whole}").out == f"{answer}\n"
 
 
