@@ -15,18 +15,19 @@ from typing import Any, Final
 SYSTEMS: Final = {
     "capsule": ("model", "reports", "text", "commands", "screens"),
     "tekton": ("model", "manifests", "reports", "text", "commands", "screens"),
+    "vpa": ("model", "reports", "text", "commands"),
     "policies": ("reports", "commands", "screens"),
 }
 
 
 @cache
 def modules(layer: str) -> tuple[ModuleType, ...]:
-    """What systems have for a layer, in the order above."""
+    """Return what systems have for a layer, in the order above."""
     names = [name for name, layers in SYSTEMS.items() if layer in layers]
     return tuple(import_module(f"kubectl_kres.{name}.{layer}") for name in names)
 
 
 @cache
 def registered(layer: str) -> tuple[Any, ...]:
-    """What systems register in a layer, in the order above."""
+    """Return what systems register in a layer, in the order above."""
     return tuple(module.SYSTEM for module in modules(layer))

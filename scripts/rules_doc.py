@@ -28,6 +28,7 @@ GROUPS = {
     "cgroup": "Control groups on the node",
     "tekton": "Tekton",
     "capsule": "Capsule",
+    "vpa": "Vertical autoscaler",
     "server": "The server, as far as it is known",
     "start": "Where admission starts",
     "file": "Files",
@@ -45,8 +46,8 @@ HEAD = """\
 **What does the code of a rule mean, and where does it come from?**
 
 Every value, check, figure and assumption of `kubectl kres` names the rule behind it. The codes are stable: what a
-runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton or Capsule
-where they begin so.
+runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton, Capsule or the
+vertical autoscaler (vpa) where they begin so.
 
 This page is made from `kubectl_kres/provenance/rules.py` by `scripts/rules_doc.py`.
 """

@@ -28,13 +28,13 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.system import require_answers
+from kubectl_kres.reports.common.system import answers_about, require_answers
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import ReadRequest, Store
 
 
 def plain(item: Any) -> dict[str, Any]:
-    """A manifest as mappings, lists and JSON's values.
+    """Return a manifest as mappings, lists and JSON's values.
 
     Taken are mappings (kopf's bodies), models of the official clients, synchronous or not (by ``attribute_map``), and
     what has ``to_dict()`` (lightkube), ``raw`` (kr8s) or ``obj`` (pykube). Raises UsageError for anything else.
@@ -89,11 +89,12 @@ _NO_CLUSTER = "policies=[] answers with no policy but those; cluster= says where
 
 
 class Prepared(NamedTuple):
-    """Objects to answer for, in a store that the readings fill."""
+    """Objects to answer for, in a store that the readings fill. ``counted``: those that make no pods, as claims."""
 
     reading: Reading
     subjects: tuple[Subject, ...]
     ask: EvaluationOptions
+    counted: tuple[Subject, ...] = ()
 
     @property
     def store(self) -> Store:
@@ -109,8 +110,11 @@ class AnswerScope(NamedTuple):
     kube_version: str
 
 
-def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants) -> Prepared:
-    """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError."""
+def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants | None = None) -> Prepared:
+    """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
+
+    ``counted``: the reads for objects that make no pods, as claims; None: there are no answers about them.
+    """
     cluster = _cluster(frame)
     space = frame.namespace or cluster.namespace
     named = [item for item in items if isinstance(item, str) and not is_file(item)]
@@ -121,14 +125,25 @@ def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants) -> Prepared:
     over = Store(reading.store.origin)
     workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
     subjects = [*(_of_name(reading, name, space) for name in named), *map(_of_manifest, workloads)]
-    if not subjects:
+    others = [*_counted(manifests, space or "default")] if counted is not None else []
+    pairs = [*((subject, wants) for subject in subjects), *((other, counted or wants) for other in others)]
+    if not subjects and not others:
         raise UsageError("there is no pod and nothing that makes pods")
-    for subject in subjects:
-        complete(reading, over, subject, wants)
+    for subject, reads in pairs:
+        complete(reading, over, subject, reads)
     for subject in subjects:
         if subject.raw is None and reading.store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is None:
             raise missing(reading.store, subject)
-    return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version))
+    return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version), tuple(others))
+
+
+def _counted(manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
+    """Claims and what else quotas count of what was passed."""
+    for manifest in manifests:
+        kind = kind_of(manifest)
+        if kind is not None and answers_about(kind).counted:
+            ref = ObjectRef(kind.kind, manifest.ref.name, manifest.namespace or namespace)
+            yield Subject(ref, kind, manifest.raw, manifest.file)
 
 
 def _cluster(frame: AnswerScope) -> Cluster:
@@ -138,7 +153,7 @@ def _cluster(frame: AnswerScope) -> Cluster:
 
 
 def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
-    """The server that is asked: the one that objects were read from, unless another version is named."""
+    """Return the server that is asked: the one that objects were read from, unless another version is named."""
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
     version, assumed = nearest(kube_version or store.origin.version)
@@ -149,7 +164,7 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
 
 
 def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:
-    """Reads what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
+    """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
     lay(over, reading.store)
     while new := [need for need in wants(reading.store, subject) if need not in tried]:
@@ -159,7 +174,7 @@ def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> N
 
 
 def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> None:
-    """Reads all that is wanted, which may be more once it is read."""
+    """Read all that is wanted, which may be more once it is read."""
     tried: set[ReadRequest] = set()
     while new := [need for need in dict.fromkeys(wants()) if need not in tried]:
         tried.update(new)
@@ -167,7 +182,7 @@ def fill_all(reading: Reading, wants: Callable[[], Iterable[ReadRequest]]) -> No
 
 
 def lay(over: Store, store: Store) -> None:
-    """Puts the passed policies over those that were read."""
+    """Put the passed policies over those that were read."""
     for kind in over.kinds():
         for item in over.all(kind):
             store.add(kind, item)
@@ -182,12 +197,12 @@ class ObjectName(str):
 
 
 def is_file(text: str) -> bool:
-    """Whether a text names a file, or with a slash at its end a folder, and not TYPE/NAME."""
+    """Return whether a text names a file, or with a slash at its end a folder, and not TYPE/NAME."""
     return not isinstance(text, ObjectName) and text.endswith((".yaml", ".yml", ".json", "/"))
 
 
 def manifests_of(items: Iterable[Any]) -> list[Manifest]:
-    """The objects of files, mappings and clients' models. Raises UsageError, InputError."""
+    """Return the objects of files, mappings and clients' models. Raises UsageError, InputError."""
     manifests: list[Manifest] = []
     for item in items:
         if isinstance(item, (str, Path)):
@@ -201,7 +216,7 @@ def manifests_of(items: Iterable[Any]) -> list[Manifest]:
 
 
 def _passed(item: Any) -> Iterator[Manifest]:
-    """The objects that one is: of a List its items. Raises UsageError for what is none."""
+    """Yield the objects that one is: of a List its items. Raises UsageError for what is none."""
     text = io.BytesIO(json.dumps(plain(item)).encode())
     try:
         manifests = read(["-"], recursive=False, stdin=text)

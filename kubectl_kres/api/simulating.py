@@ -29,8 +29,9 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
-from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
-from kubectl_kres.reports.common.explanation import Subject, unread
+from kubectl_kres.reports.check.of_store import context_needs, contexts_of
+from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
@@ -45,7 +46,7 @@ def played(
     delete: Sequence[str],
     rollouts: int | None = None,
 ) -> tuple[ChangeReport, Origin]:
-    """What is different after all steps: what is deleted, then what is applied, then what is scaled.
+    """Return what is different after all steps: what is deleted, then what is applied, then what is scaled.
 
     ``rollouts``: so many workloads are restarted at once afterwards; None: one alone, and only after steps.
 
@@ -113,8 +114,8 @@ def found_in(
 ) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``ask_of`` raises, and Unreachable and the like."""
     reading = cluster.reading()
-    fill_all(reading, lambda: scene_needs(reading.store, namespace))
-    contexts = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
+    fill_all(reading, lambda: context_needs(reading.store, namespace))
+    contexts = contexts_of(reading.store, ask_of(reading.store, kube_version), namespace)
     return worst_first(
         check_finding for context in contexts for check_finding in check(context, codes)
     ), reading.store.origin
@@ -122,12 +123,18 @@ def found_in(
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``asked`` raises."""
-    prepared = asked(items, scope, needs)
-    spaces: dict[str, list[Subject]] = {}
-    for subject in prepared.subjects:
-        spaces.setdefault(subject.ref.namespace, []).append(subject)
+    prepared = asked(items, scope, needs, policy_needs)
+    spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (
-        CheckContext(prepared.store, prepared.ask, space, subjects, of_files=True) for space, subjects in spaces.items()
+        CheckContext(
+            prepared.store,
+            prepared.ask,
+            space,
+            [subject for subject in prepared.subjects if subject.ref.namespace == space],
+            of_files=True,
+            counted=[subject for subject in prepared.counted if subject.ref.namespace == space],
+        )
+        for space in spaces
     )
     return worst_first(
         check_finding for context in contexts for check_finding in check(context, codes)

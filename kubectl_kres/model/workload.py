@@ -14,7 +14,7 @@ TEMPLATE_PATHS = (("spec", "template"), ("spec", "jobTemplate", "spec", "templat
 
 
 def template_in(raw: Any) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The pod template of an object as sent, with its path; None if no place holds a list of containers."""
+    """Return the pod template of an object as sent, with its path; None if no place holds a list of containers."""
     for path in TEMPLATE_PATHS:
         node = raw
         for key in path:
@@ -178,8 +178,14 @@ class EventSeries(Base, frozen=True):
     last_observed_time: str | None = None
 
 
+class EventSource(Base, frozen=True):
+    """Who wrote an event."""
+
+    component: str = ""
+
+
 class Event(Base, frozen=True):
-    """An event; the times that are set depend on who wrote it."""
+    """An event; the times that are set depend on who wrote it, as does where that is said."""
 
     metadata: Metadata = Metadata()
     involved_object: EventObject = EventObject()
@@ -191,6 +197,8 @@ class Event(Base, frozen=True):
     last_timestamp: str | None = None
     event_time: str | None = None
     series: EventSeries | None = None
+    reporting_component: str = ""
+    source: EventSource = EventSource()
     kind: str = "Event"
     api_version: str = "v1"
 
@@ -203,16 +211,39 @@ class ScaleTarget(Base, frozen=True):
     api_version: str = ""
 
 
+class MetricTarget(Base, frozen=True):
+    """What a metric is held against. ``type`` Utilization: the part of the request that is used."""
+
+    type: str = ""
+
+
+class ResourceMetric(Base, frozen=True):
+    """How much of a resource pods use, or one container of each."""
+
+    name: str = ""
+    container: str = ""
+    target: MetricTarget = MetricTarget()
+
+
+class Metric(Base, frozen=True):
+    """What an autoscaler measures; metrics of other types have neither of these."""
+
+    type: str = ""
+    resource: ResourceMetric | None = None
+    container_resource: ResourceMetric | None = None
+
+
 class AutoscalerSpec(Base, frozen=True):
     """``max_replicas`` 0: none was read; the server demands at least 1. ``min_replicas`` absent: 1."""
 
     scale_target_ref: ScaleTarget = ScaleTarget()
     min_replicas: int | None = None
     max_replicas: int = 0
+    metrics: tuple[Metric, ...] | None = None
 
 
 class HorizontalPodAutoscaler(Base, frozen=True):
-    """An autoscaler; what it measures plays no part here."""
+    """An autoscaler of replicas; of what it measures only the use of resources is kept."""
 
     metadata: Metadata = Metadata()
     spec: AutoscalerSpec = AutoscalerSpec()

@@ -1,24 +1,13 @@
 """The catalogue of rules. Codes are stable across releases: runbooks grep for them. docs/rules.md is made from it.
 
 The part of the catalogue that is about what else admits: namespaces, accounts, Pod Security, policies, webhooks.
-
-What a rule is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
-
-class CataloguedRule(Struct, frozen=True):
-    """What a rule does, in one sentence, and where the real system does it. ``gate``: it needs this feature gate."""
-
-    title: str
-    source: str
-    gate: str = ""
-
+from kubectl_kres.provenance.catalogued_rule import VPA_RULES, CataloguedRule
 
 _LIFECYCLE = "apiserver/pkg/admission/plugin/namespace/lifecycle"
 _ACCOUNT = "plugin/pkg/admission/serviceaccount/admission.go"
@@ -574,5 +563,6 @@ RULES: Mapping[str, CataloguedRule] = {
     "class/unread": CataloguedRule("A class that is named and could not be read exists.", _SUPPOSED),
     "webhook/not-computed": CataloguedRule("What webhooks add to pods is not in the figures for today.", _SUPPOSED),
     "resize/node-unknown": CataloguedRule("A node that is not known has room, and can resize.", _SUPPOSED),
+    **VPA_RULES,
     **POLICY_RULES,
 }

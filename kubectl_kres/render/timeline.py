@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.overview.lines import SIGNS, unseen_words
+from kubectl_kres.render.overview.lines import SIGNS, SIGNS_SAID, unseen_words
 from kubectl_kres.render.text.line import Line, draw, since, size, toned, wrapped
 from kubectl_kres.render.text.line import row as row_of
 from kubectl_kres.reports.common.explanation import Unseen, strip_controller_prefix
@@ -21,12 +21,14 @@ EXPIRED = "a cluster keeps events for an hour by default: what was refused befor
 
 
 def describe_entry(entry: TimelineEntry) -> str:
-    """What happened, in a sentence; of what the cluster says its own words. Empty: created, nobody knows by whom."""
+    """Return what happened, in a sentence; of what the cluster says its own words. Empty: created, nobody knows by
+    whom.
+    """
     return _describe_entry(entry, _NAMED)
 
 
 def every_field(entry: TimelineEntry) -> str:
-    """The same with all fields that were edited."""
+    """Return the same with all fields that were edited."""
     return _describe_entry(entry, len(entry.fields))
 
 
@@ -45,7 +47,7 @@ def _describe_entry(entry: TimelineEntry, most: int) -> str:
 
 
 def lines(timeline: Timeline, now: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """The whole timeline; ``now`` as RFC 3339."""
+    """Yield the whole timeline; ``now`` as RFC 3339."""
     for line in _all(timeline, now, width):
         yield draw(line, color=color)
 
@@ -59,13 +61,15 @@ def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
         yield [("strong", f"  {row_of(_HEADS, sizes)}  {_LAST}")]
         for row, entry in rows:
             yield from _entry(row, sizes, entry, width)
+        if any(entry.severity for entry in timeline.entries):
+            yield [("quiet", SIGNS_SAID)]
     yield from toned("quiet", wrapped(EXPIRED, width))
     for unseen in timeline.unseen:
         yield from _unseen(unseen, width)
 
 
 def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
-    """What happened stands beside the rest where there is room for it, and else below."""
+    """Yield what happened stands beside the rest where there is room for it, and else below."""
     text, column = describe_entry(entry), 2 + sum(sizes) + 2 * len(sizes)
     beside = size(text) <= width - column or width - column >= _ROOM
     sign, tone = SIGNS[entry.severity]

@@ -38,6 +38,16 @@ BREACHES = {
         "import kubectl_kres.capsule.replay.world",
         "capsule.rules.allocation -> kubectl_kres.capsule.replay.world",
     ),
+    "vpa": (
+        "vpa/rules/amounts.py",
+        "import kubectl_kres.vpa.reports.installed",
+        "vpa.rules.amounts -> kubectl_kres.vpa.reports.installed",
+    ),
+    "vpa-rules": (
+        "vpa/rules/amounts.py",
+        "import kubectl_kres.vpa.rules.capping",
+        "vpa.rules.amounts -> kubectl_kres.vpa.rules.capping",
+    ),
     "cluster": (
         "cluster/auth/refresh.py",
         "import kubectl_kres.cluster.read.lists",

@@ -56,6 +56,8 @@ SELDOM = {
     "kubectl_kres.reports.remedies.pod_remedy",
     "kubectl_kres.tekton.reports.config",
     "kubectl_kres.tekton.rules",
+    "kubectl_kres.vpa.reports.installed",
+    "kubectl_kres.vpa.rules",
 }
 #: What follows a rollout is for workloads that lack pods.
 ROLLOUTS = {"kubectl_kres.reports.rollout.rolling_update", "kubectl_kres.simulate"}
@@ -83,7 +85,7 @@ MOST = 150
             MOST,
             id="engine",
         ),
-        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 26, id="help"),
+        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 27, id="help"),
         pytest.param(COMMAND, "version --client", "kubectl_kres.cli.commands.version", START, 26, id="version"),
         pytest.param(
             COMMAND,

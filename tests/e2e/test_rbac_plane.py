@@ -77,6 +77,8 @@ UNUSED = {
     *("persistentvolumes", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"),
     # Read only where Tenants may not be.
     "rulestatuses",
+    # Read only where the webhook of the vertical autoscaler is registered: test_vpa_plane.py misses it.
+    "verticalpodautoscalers",
 }
 
 
@@ -315,6 +317,8 @@ def test_each_rule_is_missed(demo: Any, monkeypatch: Any, tmp_path: Any, request
     )
     said = answered("version", "--rbac")[1]
     parted = [(role, rule) for role in yaml.safe_load_all(said) for rule in role["rules"]]
+    # This server has no vertical autoscaler: test_vpa_plane.py misses that rule.
+    parted = [(role, rule) for role, rule in parted if rule["resources"][0] != "verticalpodautoscalers"]
     resources = [rule["resources"][0] for _, rule in parted]
     assert set(resources) == set(TELLING)
     for number, (role, rule) in enumerate(parted):

@@ -1,6 +1,7 @@
 """A pod on its way through admission: its quantities, slot by slot, and the changes rules make to them.
 
-The Warning headers that the server sends for resources: fractions of a byte, and hidden environment variables.
+It also has the Warning headers that the server sends for resources: fractions of a byte, and hidden environment
+variables.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Slot:
         return self.limits if side == "limits" else self.requests
 
     def at(self, side: Side, resource: str) -> str:
-        """The path of one value, as the server writes it."""
+        """Return the path of one value, as the server writes it."""
         return f"{self.path}.resources.{side}[{resource}]"
 
     def copy(self) -> Slot:
@@ -61,9 +62,12 @@ class Slot:
 
 
 class Draft:
-    """The quantities of a pod, as ``server`` reads it. ``pod`` is None without a stanza or where the gate drops it."""
+    """The quantities of a pod, as ``server`` reads it. ``pod`` is None without a stanza or where the gate drops it.
 
-    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "priority_class", "server", "spec")
+    ``owner``: kind and name of the controller that the pod names; None: it names none.
+    """
+
+    __slots__ = ("annotation", "containers", "inits", "overhead", "owner", "pod", "priority_class", "server", "spec")
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class Draft:
         self.spec, self.server = spec, server
         self.containers, self.inits, self.pod, self.overhead = containers, inits, pod, overhead
         self.annotation: str | None = None
+        self.owner: tuple[str, str] | None = None
         self.priority_class = spec.priority_class_name
 
     def slots(self) -> Iterator[Slot]:
@@ -95,11 +100,11 @@ class Draft:
             dict(self.overhead),
             self.server,
         )
-        twin.annotation = self.annotation
+        twin.annotation, twin.owner = self.annotation, self.owner
         return twin
 
     def values(self) -> dict[str, Quantity]:
-        """Every request, limit and overhead by its path."""
+        """Return every request, limit and overhead by its path."""
         quantities = {
             slot.at(side, name): quantity
             for slot in self.slots()
@@ -139,7 +144,7 @@ def parse_list(
     journal: list[Entry] | None = None,
     read: Callable[[Any], Quantity] = stored,
 ) -> Quantities:
-    """A resource list as the server decodes it: parsed, rounded up to thousandths, in canonical notation.
+    """Return a resource list as the server decodes it: parsed, rounded up to thousandths, in canonical notation.
 
     ``read`` from_json leaves the rounding to later. Raises Unparsable. A text that changes is recorded.
     Source: apis/core/v1/defaults.go SetDefaults_ResourceList.
@@ -174,7 +179,7 @@ def reread(draft: Draft) -> None:
 
 
 def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:
-    """The quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
+    """Return the quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
     spec = pod.spec
     containers = [
         _slot(container, f"spec.containers[{index}]", "container", journal)
@@ -189,6 +194,8 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
         level = _resources(spec.resources, "spec", "", "pod", journal)
     overhead = parse_list(spec.overhead, "spec.overhead", journal, from_json)
     draft = Draft(spec, containers, inits, level, overhead, server)
+    owners = pod.metadata.owner_references or ()
+    draft.owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
     if not server.on("PodLevelResources"):
         drop_pod_level(draft, journal)
     return draft

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission import limitrange as limitrange_admission
 from kubectl_kres.admission import limitrange as limitrange_object
@@ -65,7 +65,24 @@ SLOTS = 8
 
 
 class PodWebhook(Protocol):
-    """A webhook whose answers about new pods are computed. ``reinvocationPolicy`` of its mutating half is IfNeeded."""
+    """A webhook whose answers about new pods are computed.
+
+    ``configuration``: the name of the MutatingWebhookConfiguration that holds it, by which webhooks are ordered.
+    ``again``: whether its reinvocationPolicy is IfNeeded.
+    """
+
+    @property
+    def configuration(self) -> str: ...
+
+    @property
+    def again(self) -> bool: ...
+
+    @property
+    def title(self) -> str:
+        """What it does to pods, for a sentence: ``the rules of its Tenant``."""
+
+    def for_owner(self, owner: tuple[str, str] | None) -> PodWebhook:
+        """Return the same for pods that name no controller although this one makes them."""
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""
@@ -74,13 +91,32 @@ class PodWebhook(Protocol):
         """Return every refusal that can be the answer to the pod of that name; none where it passes."""
 
 
+class ObjectReview(Struct, frozen=True):
+    """What policies say of an object that a controller makes: the object as they leave it, what refuses it.
+
+    ``gaps``: what was not computed, so that the answer may be another one.
+    """
+
+    object: Mapping[str, Any]
+    refusals: tuple[Refusal, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+class Reviewer(Protocol):
+    """Asks the policies of a namespace about an object as its controller sends it."""
+
+    def __call__(self, raw: Mapping[str, Any], server: Server, *, whole: bool = True) -> ObjectReview:
+        """``whole``: nothing of it was left out when it was read."""
+
+
 class Policies(Struct, frozen=True):
     """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
-    webhook: one whose answers about pods are computed; None: there is none.
-    claim_templates: what claims on devices are made from.
+    webhooks: those whose answers about pods are computed, in the order in which they are asked.
+    claim_templates: what claims on devices are made from. reviewer: what else says of objects that controllers make;
+    None: nothing does.
     """
 
     limits: tuple[Limits, ...] = ()
@@ -90,8 +126,20 @@ class Policies(Struct, frozen=True):
     extended: Mapping[str, str] | None = None
     expandable: Mapping[str, bool] | None = None
     default_storage: str = ""
-    webhook: PodWebhook | None = None
+    webhooks: tuple[PodWebhook, ...] = ()
     claim_templates: Mapping[str, ResourceClaimTemplate] | None = None
+    reviewer: Reviewer | None = None
+
+    def review(self, raw: Mapping[str, Any], server: Server, *, whole: bool = True) -> ObjectReview:
+        """Return what policies say of an object that a controller makes."""
+        return ObjectReview(raw) if self.reviewer is None else self.reviewer(raw, server, whole=whole)
+
+
+def for_owner_of(pod: Pod, policies: Policies) -> Policies:
+    """Return the policies for pods like this one that do not name its controller."""
+    owners = pod.metadata.owner_references or ()
+    owner = next(((owner.kind, owner.name) for owner in owners if owner.controller), None)
+    return structs.replace(policies, webhooks=tuple(webhook.for_owner(owner) for webhook in policies.webhooks))
 
 
 def policies_of(
@@ -100,7 +148,9 @@ def policies_of(
     priorities: Iterable[PriorityClass] | None = None,
     runtimes: Iterable[RuntimeClass] | None = None,
 ) -> Policies:
-    """The policies of one namespace, parsed once. Raises Unparsable for a policy that no server would have stored."""
+    """Return the policies of one namespace, parsed once. Raises Unparsable for a policy that no server would have
+    stored.
+    """
     return Policies(
         tuple(limitrange_object.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
         tuple(parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
@@ -120,13 +170,12 @@ def admit(
     journal: bool = True,
     counted: bool = False,
 ) -> tuple[Outcome, ...]:
-    """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
+    """Return every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
 
     decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
     faults: what validation finds beside resources; None: a template that was stored has passed it, but for what only
-    pods are refused for.
-    journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
-    quotas. Raises nothing: a quantity that does not parse is an outcome, too.
+    pods are refused for. journal False: keep only the outcome (lists of many pods). counted: the pod exists already and
+    is in ``used`` of the quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
     """
     pod = without_unknown(pod, server)
@@ -141,7 +190,7 @@ def admit(
     beside = tuple(image_errors(draft) if faults is None else faults)
     run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), beside, counted=counted)
     return distinct(
-        outcome for order, twin, entries in _after_webhook(draft, ref, policies, steps, server)
+        outcome for order, twin, entries in _after_webhooks(draft, ref, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
     )  # fmt: skip
 
@@ -153,7 +202,7 @@ def _name(pod: Pod) -> str:
 def mutated(
     draft: Draft, policies: Policies, steps: list[Entry] | None, server: Server
 ) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
-    """The pod after the LimitRanges' defaults, once for every order that can matter."""
+    """Yield the pod after the LimitRanges' defaults, once for every order that can matter."""
     if "LimitRanger" in server.disabled_plugins:
         yield (), draft, steps
         return
@@ -175,31 +224,42 @@ def mutated(
             yield tuple(limits.source.name for limits in order), twin, entries
 
 
-def _after_webhook(
+def _after_webhooks(
     draft: Draft, ref: ObjectRef, policies: Policies, steps: list[Entry] | None, server: Server
 ) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
-    """The pod after LimitRanges and the mutating webhook, once for every order of LimitRanges.
+    """Yield the pod after LimitRanges and the mutating webhooks, once for every order of LimitRanges.
 
-    What the webhook changed is defaulted and goes through LimitRanger again; where that changed it, the webhook is
-    asked once more. Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
+    What a webhook changed is defaulted and goes through LimitRanger again; where that changed it, each webhook that
+    wants it is asked once more, else those whose pod a later one changed.
+    Source: apiserver admission/reinvocation.go, plugin/webhook/mutating/dispatcher.go.
     """
-    webhook = policies.webhook
+    webhooks = policies.webhooks
     for order, once, entries in mutated(draft, policies, steps, server):
-        if webhook is None or not webhook.mutate(once, entries):
+        changing = [place for place, webhook in enumerate(webhooks) if _called(webhook, once, ref, entries)]
+        if not changing:
             yield order, once, entries
             continue
-        default_pod(once, ref, entries)
         steps_of_first = None if entries is None else list(entries)
         for _, twice, more in mutated(once.copy(), policies, steps_of_first, server):
-            if twice.values() != once.values() and webhook.mutate(twice, more):
-                default_pod(twice, ref, more)
+            everyone = twice.values() != once.values()
+            for place, webhook in enumerate(webhooks):
+                if webhook.again and (everyone or place < changing[-1]):
+                    _called(webhook, twice, ref, more)
             if not server.on("PodLevelResources"):
                 drop_pod_level(twice, more)
             yield order, twice, more
 
 
+def _called(webhook: PodWebhook, draft: Draft, ref: ObjectRef, entries: list[Entry] | None) -> bool:
+    """Ask one webhook, default what it changed, and return whether it changed anything."""
+    if not webhook.mutate(draft, entries):
+        return False
+    default_pod(draft, ref, entries)
+    return True
+
+
 def _look(draft: Draft) -> tuple[Any, ...]:
-    """The same for drafts that nothing later tells apart."""
+    """Return the same for drafts that nothing later tells apart."""
     sides = (slot.side(side) for slot in draft.slots() for side in SIDES)
     return draft.annotation, *(tuple((name, id(quantity)) for name, quantity in side.items()) for side in sides)
 
@@ -265,8 +325,9 @@ class _Run:
             yield self._refused(refusal, draft, order, entries, warnings)
         if bounds or overhead:
             return
-        webhook = self.policies.webhook
-        denied = () if webhook is None else webhook.review(draft, self.ref.name, entries)
+        denied = tuple(
+            refusal for webhook in self.policies.webhooks for refusal in webhook.review(draft, self.ref.name, entries)
+        )
         if denied:
             # Validating webhooks are asked at the same time, and the first refusal to come back is the answer.
             shared = [quota for quota in self.policies.quotas if quota.words is not None]
@@ -280,7 +341,7 @@ class _Run:
             yield self._admitted(draft, verdict, order, entries, warnings)
 
     def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
-        """One refusal for each violated LimitRange: any of them can be the one that answers."""
+        """Yield one refusal for each violated LimitRange: any of them can be the one that answers."""
         if "LimitRanger" in self.server.disabled_plugins:
             return
         for limits in self.policies.limits:
@@ -335,19 +396,23 @@ class _Run:
 
 
 def quota_request(pod: Pod, draft: Draft) -> QuotaRequest:
-    """The pod as the quota plugin sees it."""
+    """Return the pod as the quota plugin sees it."""
     qos_class = brought_class(pod, draft.server) or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
     return QuotaRequest("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
 
 
 def brought_class(pod: Pod, server: Server) -> str:
-    """The QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is computed."""
+    """Return the QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is
+    computed.
+    """
     return "" if server.behaves("qos/not-brought") else pod.status.qos_class
 
 
 def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
-    """The pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is not."""
+    """Return the pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is
+    not.
+    """
     metadata: dict[str, Any] = {"name": _name(pod)}
     written = (pod.metadata.annotations or {}).get(limitrange_admission.ANNOTATION)
     annotation = draft.annotation or written

@@ -23,8 +23,9 @@ from kubectl_kres.admission.quota.quota_admission import (
     evaluate,
     with_used,
 )
-from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.objects import Metadata, decoded, on_wire
+from kubectl_kres.admission.request.made_objects import of_struct
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
+from kubectl_kres.model.objects import Metadata, decoded, mapping, on_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
 
@@ -32,17 +33,22 @@ CLAIMS = "persistentvolumeclaims"
 
 
 class EphemeralVolume(Struct, frozen=True):
-    """An ephemeral volume: its place in the pod, its name, and the spec of its claim (None: not known)."""
+    """An ephemeral volume: its place in the pod, its name, and the spec of its claim (None: not known).
+
+    ``metadata``: labels and annotations of the claim.
+    """
 
     path: str
     name: str
     spec: Mapping[str, Any] | None
+    metadata: Mapping[str, Any] = {}
 
 
 class Creation(Struct, frozen=True):
     """One object to be made. ``path``: the field that it is made from. ``request``: what quotas count it for.
 
     ``object``: the claim as it would be sent; None for what is only counted. ``count``: how many such there will be.
+    ``review``: what policies say of it.
     """
 
     kind: str
@@ -51,49 +57,53 @@ class Creation(Struct, frozen=True):
     path: str = ""
     object: PersistentVolumeClaim | ResourceClaim | None = None
     count: int = 1
+    review: ObjectReview = ObjectReview({})
 
 
 def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
-    """The volumes of a pod, or of a template, for which a claim is made."""
+    """Yield the volumes of a pod, or of a template, for which a claim is made."""
     for index, volume in enumerate(spec.volumes or ()):
         raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else on_wire(volume)
         if raw.get("ephemeral") is not None:
-            yield EphemeralVolume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw))
+            written = mapping(mapping(mapping(raw, "ephemeral"), "volumeClaimTemplate"), "metadata")
+            kept = {key: written[key] for key in ("labels", "annotations") if written.get(key)}
+            yield EphemeralVolume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw), kept)
 
 
 def template_names(spec: PodSpec) -> Iterator[tuple[str, str]]:
-    """The claims on devices that are made from a template: name of the claim in the pod, name of the template."""
+    """Yield the claims on devices that are made from a template: name of the claim in the pod, name of the template."""
     for claim in spec.resource_claims or ():
         if claim.resource_claim_template_name:
             yield claim.name, claim.resource_claim_template_name
 
 
 def makes_objects(spec: PodSpec) -> bool:
-    """Whether anything is made for such pods."""
+    """Return whether anything is made for such pods."""
     return any(True for _ in ephemeral_volumes(spec)) or bool(spec.resource_claims)
 
 
 def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, ...]:
-    """What is made for a pod, as far as it is known. Raises Unparsable."""
+    """Return what is made for a pod, as far as it is known. Raises Unparsable."""
     if not (pod.spec.volumes or pod.spec.resource_claims):
         return ()
     return (*_volume_claims(pod, policies, server), *_device_claims(pod, policies, server))
 
 
 def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
-    from kubectl_kres.admission.request.volume_claims import classed  # noqa: PLC0415 - few pods have such volumes
+    from kubectl_kres.admission.request.volume_claims import classed, made_claim  # noqa: PLC0415 - few have such volumes
 
     for volume in ephemeral_volumes(pod.spec):
         if volume.spec is None:
             continue
         name = f"{pod.metadata.name}-{volume.name}"
-        raw = {"metadata": {"name": name, "namespace": pod.metadata.namespace}, "spec": volume.spec}
+        metadata = {**volume.metadata, "name": name, "namespace": pod.metadata.namespace}
+        raw = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": volume.spec}
         try:
-            claim = decoded(raw, PersistentVolumeClaim)
+            claim, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, server, raw)
         except ValidationError:
             continue
-        request = claim_request(classed(claim, policies), server)
-        yield Creation("PersistentVolumeClaim", name, request, f"{volume.path}.ephemeral.volumeClaimTemplate", claim)
+        request, path = claim_request(classed(claim, policies), server), f"{volume.path}.ephemeral.volumeClaimTemplate"
+        yield Creation("PersistentVolumeClaim", name, request, path, claim, review=review)
 
 
 def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
@@ -103,19 +113,30 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
             continue
         name = f"{pod.metadata.name}-{entry.name}"
         claim = ResourceClaim(Metadata(name=name, namespace=pod.metadata.namespace), template.spec.spec)
+        review = ObjectReview({})
+        if policies.reviewer is not None:
+            review = policies.review(of_struct(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
+            claim = decoded(review.object, ResourceClaim)
         request = device_request(claim, server, policies.extended)
-        yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim)
+        yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
+
+
+def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
+    """Return what policies say of a pod that a system builds, of which its resources are known and little else."""
+    if policies.reviewer is None:
+        return ObjectReview({})
+    return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
 
 
 def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
-    """What objects cost each quota, one after the other."""
+    """Yield what objects cost each quota, one after the other."""
     for creation in creations:
         for _ in range(creation.count):
             yield from charges(creation.request, quotas)
 
 
 def refusals_of(creations: Sequence[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
-    """What refuses the first of some objects that is refused, those before it being there. Raises Unparsable."""
+    """Return what refuses the first of some objects that is refused, those before it being there. Raises Unparsable."""
     quotas = policies.quotas
     for creation in creations:
         refusals = _refusals(creation, structs.replace(policies, quotas=quotas), server)
@@ -127,10 +148,12 @@ def refusals_of(creations: Sequence[Creation], policies: Policies, server: Serve
 
 def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Refusal]:
     if isinstance(creation.object, PersistentVolumeClaim):
-        from kubectl_kres.admission.request.volume_claims import admit_claim  # noqa: PLC0415 - as above
+        from kubectl_kres.admission.request.volume_claims import admit_claim, with_review  # noqa: PLC0415 - as above
 
-        outcomes: Sequence[Outcome] = admit_claim(creation.object, policies, server)
+        outcomes: Sequence[Outcome] = with_review(admit_claim(creation.object, policies, server), creation.review)
         return [placed(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
+    if creation.review.refusals:
+        return [placed(refusal, creation.path) for refusal in creation.review.refusals]
     if "ResourceQuota" in server.disabled_plugins:
         return []
     return list(evaluate(creation.request, policies.quotas, server.limited_resources).refusals)

@@ -229,7 +229,8 @@ _OF_TENANT = "controller"
 
 
 def kept(metadata: ManagedMetadata) -> str:
-    """A sentence for a LimitRange or quota that Capsule distributes; empty for any other, and for quotas of pools.
+    """Return a sentence for a LimitRange or quota that Capsule distributes; empty for any other, and for quotas of
+    pools.
 
     Source: capsule internal/controllers/resources and internal/controllers/tenant; read, not recorded.
     """
@@ -251,7 +252,7 @@ def kept(metadata: ManagedMetadata) -> str:
 
 
 def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:
-    """What tells that Capsule owns it."""
+    """Yield what tells that Capsule owns it."""
     for entry in metadata.managed_fields or ():
         if entry.manager.startswith(MANAGER):
             yield f"field manager {entry.manager}"

@@ -174,10 +174,21 @@ _VALIDATING = "generic.rules.validating.projectcapsule.dev"
 
 
 class TenantWebhook(Struct, frozen=True):
-    """The rules of a namespace. ``refuses`` False: of a version that only sets requests and limits."""
+    """The rules of a namespace. ``refuses`` False: of a version that only sets requests and limits.
+
+    ``configuration``: as the chart names it.
+    """
 
     rules: tuple[WorkloadRule, ...]
     refuses: bool = True
+    configuration: str = "capsule-mutating-webhook-configuration"
+    again: bool = True
+    title: str = "the rules of its Tenant"
+
+    def for_owner(self, owner: tuple[str, str] | None) -> TenantWebhook:
+        """Return the same: it does not look at owners."""
+        del owner
+        return self
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
         """Change the pod as one call does, and return whether anything changed."""

@@ -6,6 +6,7 @@ The explanation of a Tenant as text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
     ClaimExplanation,
@@ -23,13 +24,17 @@ from kubectl_kres.capsule.text.rules import rule_lines
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
-from kubectl_kres.render.text.labels import LABEL, labelled
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.quota.usage_tree import above
 
+#: Resources that are named of those of which more is used than there is.
+_OVER = 2
+#: Why the quotas of a Tenant in its namespaces may allow too much together.
+_LATE = "Capsule lowers these quotas after pods came: what is created at once in several namespaces is admitted."
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
 _TURNS = 8
 #: What becomes of a claim in a pass, in words.
@@ -43,7 +48,7 @@ RESULTS = {
 
 
 def summary(value: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
-    """One line for one of many objects."""
+    """Return one line for one of many objects."""
     if isinstance(value, ClaimExplanation):
         claim = value.claim
         rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
@@ -67,7 +72,7 @@ def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
 def claim_lines(
     claim_explanation: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80
 ) -> Iterator[str]:
-    """Every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
+    """Yield every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
     for line in claim_page(claim_explanation, steps=steps, width=width):
         yield draw(line, color=color)
 
@@ -80,13 +85,13 @@ def explain_pool_lines(
     color: bool = False,
     width: int = 80,
 ) -> Iterator[str]:
-    """Every line about a pool."""
+    """Yield every line about a pool."""
     for line in pool_page(pool_explanation, steps=steps, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
 def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
-    """The same as ``claim_lines``, not drawn yet."""
+    """Yield the same as ``claim_lines``, not drawn yet."""
     claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
@@ -131,7 +136,7 @@ def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
 
 
 def option_text(pool_option: PoolOption) -> str:
-    """How a pool that serves the namespace suits the claim."""
+    """Return how a pool that serves the namespace suits the claim."""
     named = " (named)" if pool_option.named else ""
     if pool_option.missing:
         chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
@@ -154,7 +159,7 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
         if check.passed:
             yield from toned("", wrapped(f"passes: {title}", width, first="  ", rest="    "))
         else:
-            text = f"refuses: {title} {check.message}"
+            text = f"refuses: {title.removesuffix('.')}: {check.message}"
             yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
 
 
@@ -162,7 +167,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     if not turns:
         return
     yield [("", "")]
-    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; how a pass goes now")]
+    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; what its controller would do now")]
     shown = list(turns)
     if not steps:
         waiting = [turn for turn in turns if turn.result != "kept" or turn.own]
@@ -187,7 +192,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
 
 
 def compared_text(compared: Compared) -> str:
-    """How one resource fares at a claim's turn."""
+    """Return how one resource fares at a claim's turn."""
     asks = f"{compared.resource}: asks for {compared.asked}"
     if compared.closed_by is not None:
         return f"{asks}; blocked by {compared.closed_by.key}"
@@ -195,7 +200,7 @@ def compared_text(compared: Compared) -> str:
 
 
 def _left_out(kept: int, waiting: int) -> str:
-    """What of a pass is not shown."""
+    """Return what of a pass is not shown."""
     parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
     parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
     return f"not shown: {' and '.join(parts)}" if parts else ""
@@ -228,7 +233,7 @@ def _term(path: str) -> str:
 
 
 def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
-    """The same as ``explain_pool_lines``, not drawn yet."""
+    """Yield the same as ``explain_pool_lines``, not drawn yet."""
     yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width)
     if pool_explanation.pool.glimpse:
         return
@@ -244,31 +249,31 @@ def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: boo
         if steps:
             yield from _sums(quota.sums, width)
     yield [("", "")]
-    yield from _titled("may it be changed", pool_explanation.bounds, width)
+    yield from _titled("can it be changed", pool_explanation.bounds, width)
     yield from _titled("if it is deleted, which is never refused", pool_explanation.follows, width)
 
 
 def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line."""
+    """Yield every line."""
     for line in _page(tenant_explanation, width):
         yield draw(line, color=color)
 
 
 def users_lines(tenant_users: TenantUsers, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Who uses what its namespaces are allowed: every line."""
+    """Return who uses what its namespaces are allowed: every line."""
     for line in users_page(tenant_users, width):
         yield draw(line, color=color)
 
 
 def users_page(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
+    """Yield the same, not drawn yet."""
     yield from users_head(tenant_users, width)
     yield from tree_lines(tenant_users.tree, tenant_users.names, width)
     yield from remarks((), (), tenant_users.unseen, width)
 
 
 def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """How many namespaces there are, and what all of them use together."""
+    """Return how many namespaces there are, and what all of them use together."""
     count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
     with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
     text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
@@ -279,7 +284,7 @@ def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
 
 
 def tenant_summary(tenant_explanation: TenantExplanation, *, color: bool = False) -> str:
-    """One line for one of many."""
+    """Return one line for one of many."""
     tone, word = _word(tenant_explanation)
     return draw(
         [(tone, padded(word, 11)), ("", f"{padded(str(tenant_explanation.tenant), 40)} {_about(tenant_explanation)}")],
@@ -304,30 +309,34 @@ def _about(tenant_explanation: TenantExplanation) -> str:
     spaces, number = f"{count} namespace{'s' * (count != 1)}", len(tenant_explanation.rules)
     rules = f", {number} rule{'s' * (number != 1)} about pods" if number else ""
     if not tenant_explanation.items:
-        return f"{spaces}, no resourceQuotas{rules}"
+        return f"{spaces}{rules}"
     over = [
         f"{use.resource} {use.used} of {use.hard}" for item in tenant_explanation.items for use in item.uses if use.over
     ]
     return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}{rules}" + (
-        f"; uses {', '.join(over)}" if over else ""
+        f"; uses {listed(over, _OVER)}" if over else ""
     )
 
 
+def tenant_head(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
+    """Yield whether a Tenant is within its quotas, its namespaces, and what is over."""
+    tone, word = _word(tenant_explanation)
+    first, *rest = wrapped(f"{word}: {tenant_explanation.tenant}: {_about(tenant_explanation)}", width, rest="  ")
+    yield [(tone, word), ("", first.removeprefix(word))]
+    yield from toned("", rest)
+
+
 def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
-    tone, _ = _word(tenant_explanation)
-    yield [(tone, str(tenant_explanation.tenant)), ("", f": {_about(tenant_explanation)}")]
+    yield from tenant_head(tenant_explanation, width)
     for item in tenant_explanation.items:
         yield []
         yield [("strong", f"quota {item.quota} in each namespace")]
         yield from _item_lines(tenant_explanation, item)
     if any(use.excess for item in tenant_explanation.items for use in item.uses):
         yield []
-        text = (
-            "Capsule lowers these quotas after pods came: what is created at once in several namespaces is admitted. "
-            f"Pools share out once: kubectl kres migrate tenant/{tenant_explanation.tenant.name}"
-        )
-        for line in wrapped(text, width):
-            yield [("", line)]
+        yield from toned("", wrapped(_LATE, width))
+        command = f"kubectl kres migrate tenant/{quote(tenant_explanation.tenant.name)}"
+        yield from command_lines("next", "the same with pools, which share out once", [command], width)
     yield from rule_lines(tenant_explanation.rules, width)
     yield from remarks((), tenant_explanation.assumptions, (), width)
     for unseen in tenant_explanation.unseen:
@@ -340,7 +349,7 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
         return
     size = max((len(space) for space in tenant_explanation.namespaces), default=0)
     for use in item.uses:
-        yield [("bad" if use.over else "", f"  {use.resource}: {_sentence(tenant_explanation, use)}")]
+        yield [("bad" if use.over else "", f"  {use.resource}: {use_text(tenant_explanation, use)}")]
         for share in use.namespaces:
             if share.used is None:
                 yield [("quiet", f"    {padded(share.namespace, size)}  no such quota")]
@@ -349,7 +358,8 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
             yield [("", f"    {padded(share.namespace, size)}  used {share.used}{allowed}")]
 
 
-def _sentence(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
+def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
+    """Return what all namespaces use of one resource, and how much that is too much."""
     if tenant_explanation.scope != "Tenant":
         return f"{use.hard} for each namespace, {use.used} used over all"
     parts = [f"used {use.used} of {use.hard}"]

@@ -19,6 +19,7 @@ from kubectl_kres.cli.args.options import (
     SUMMARY,
     UNBOUNDED,
     WATCHING,
+    WHOLE,
     Options,
 )
 from kubectl_kres.cli.command import Command
@@ -28,6 +29,8 @@ from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
+from kubectl_kres.render.pod import qos_page as short
+from kubectl_kres.render.text.line import wrapped
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -65,6 +68,7 @@ class QosPage(Page):
         super().__init__(options)
         self._classes: dict[str, int] = {}
         self._refused = self._differing = 0
+        self._figures = False
         self._reaches = LikeReaches()
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
@@ -85,6 +89,7 @@ class QosPage(Page):
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
                 self._refused += bool(pod_quality.refused)
                 self._differing += pod_quality.differs
+                self._figures = self._figures or render.has_figures(pod_quality)
             drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, whole=whole)
             if options.output == "brief":
                 more, explained = (explaining(options, subject.ref, subject.file, command=name) for name in _ASKED)
@@ -103,7 +108,8 @@ class QosPage(Page):
 
     def _lines(self, quality: Quality, *, many: bool, whole: bool) -> list[str]:
         if whole:
-            return [*render.lines(quality, color=self.color, width=self.width), *[""] * many]
+            draw = render.lines if self.options.whole or self.options.output == "wide" else short.lines
+            return [*draw(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]
 
     def closing(self, run_summary: RunSummary) -> Iterator[str]:
@@ -111,6 +117,8 @@ class QosPage(Page):
         del run_summary
         if self._classes:
             yield render.counts(self._classes, self._refused, self._differing)
+        if self._figures:
+            yield from wrapped(render.SHORT_SAID, self.width, rest="  ")
 
 
 def _asked(options: Options, subject: Subject) -> str:
@@ -128,6 +136,7 @@ command = Command(
         Show the QoS class of pods: which container and resource decides it, the smallest change that leads to another
         class, and oom_score_adj, which says whom the kernel ends first. Workloads are answered for by the next pod of
         their template. Several objects get a line each; without a name it is the pods of the namespace.
+        --all shows every reason, and the way to every class.
 
         With --cgroup the cgroups of the pod follow, with the values that kubelet and runtime write. With --summary
         pods are only counted and their requests and limits added up, as quotas count them.
@@ -158,7 +167,20 @@ command = Command(
         kubectl kres qos --demo deploy/ledger -n payments
         """,
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
-    flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(
+        *INPUT,
+        WHOLE,
+        SUMMARY,
+        UNBOUNDED,
+        CGROUP,
+        DRIVER,
+        NO_SEEN,
+        OUTPUT,
+        EXIT_CODE,
+        ALLOW_PARTIAL,
+        *WATCHING,
+        *SERVER,
+    ),
     formats=("text", "wide", "brief", "json", "yaml", "name"),
     completes=makes_one_pod,
 )

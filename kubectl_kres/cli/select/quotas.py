@@ -18,6 +18,7 @@ from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
+from kubectl_kres.reports.remedies.rivals import needs_with_nodes
 from kubectl_kres.store.store import ReadRequest
 
 _QUOTA = BY_KIND["ResourceQuota"]
@@ -46,7 +47,7 @@ def quotas(
 
 
 def _filed(given: Input) -> tuple[str, ...]:
-    """The namespaces of the quotas that files hold."""
+    """Return the namespaces of the quotas that files hold."""
     return tuple(dict.fromkeys(item.metadata.namespace for item in given.policies.all(_QUOTA.kind)))
 
 
@@ -136,17 +137,22 @@ def _counted(
 def fitted(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
-    """The one object whose template is to fit, from the files if it stands there."""
+    """Yield the one object whose template is to fit, from the files if it stands there."""
     del program
+    if (options.fit or "").startswith("-"):
+        raise UsageError(
+            f"--fit takes TYPE/NAME, not {options.fit}",
+            hint="of a workload of a file: quota --fit deploy/web -f FILE",
+        )
     if words or options.all_namespaces:
         raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
-    yield one_named(source, given, "--fit", options.fit)
+    yield one_named(source, given, "--fit", options.fit, needs_with_nodes)
 
 
 def workloads(
     source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
 ) -> Iterator[Selection]:
-    """All that keeps a number of pods, by namespace."""
+    """Yield all that keeps a number of pods, by namespace."""
     del given, program
     labels = labels_match(options.selector)
     if words:
@@ -166,7 +172,9 @@ def workloads(
 
 
 def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tuple[Subject, ...]:
-    """What can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked about."""
+    """Return what can lack pods in a namespace (empty: in any), with what its answers need of the namespaces asked
+    about.
+    """
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
+from weakref import ref
+
+from msgspec import structs
 
 from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
@@ -29,7 +34,8 @@ DECIDING = frozenset({*WEBHOOKS, *POLICIES, *(f"{kind}Binding" for kind in POLIC
 ELSEWHERE = frozenset({*DECIDING, "ServiceAccount"})
 
 #: What policies have to be about for their parameters to be read.
-_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS))})
+_MADE = ("PersistentVolumeClaim", "ResourceClaim", "ControllerRevision")
+_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS, *_MADE))})
 _MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
@@ -53,7 +59,9 @@ def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) ->
 
 
 def deciding_needs(store: Store) -> Iterator[ReadRequest]:
-    """What decides in all namespaces: the same few lists whatever is asked about; of a snapshot what it covers."""
+    """Yield what decides in all namespaces: the same few lists whatever is asked about; of a snapshot what it
+    covers.
+    """
     if store.origin.kind != "cluster":
         yield from (ReadRequest(kind, required=False) for kind in sorted(DECIDING) if any(store.asked(kind)))
         return
@@ -69,7 +77,7 @@ def deciding_needs(store: Store) -> Iterator[ReadRequest]:
 
 
 def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy] = ()) -> Iterator[ReadRequest]:
-    """The objects that bindings hand to policies about pods of the namespace; never a Secret.
+    """Yield the objects that bindings hand to policies about pods of the namespace; never a Secret.
 
     ``more``: policies and bindings that are not in the store.
     """
@@ -96,7 +104,7 @@ def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy
 
 
 def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
-    """Whether a policy may be about pods of a namespace, or what makes them."""
+    """Return whether a policy may be about pods of a namespace, or what makes them."""
     constraints = spec.get("matchConstraints") or {}
     rules = constraints.get("resourceRules") or ()
     resources = {str(resource).partition("/")[0] for rule in rules for resource in rule.get("resources") or ()}
@@ -120,6 +128,7 @@ class Policing(System):
     answers: Mapping[str, KindAnswers] = dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False))
     beside_lists = deciding = DECIDING
     said_if_refused = ELSEWHERE
+    policy_kinds = tuple(POLICIES)
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
             *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
@@ -142,13 +151,21 @@ class Policing(System):
         return policing_needs(store, namespace, spec) if new else ()
 
     def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
-        """What decides in all namespaces, and the parameters for those whose names were read."""
+        """Return what decides in all namespaces, and the parameters for those whose names were read."""
         yield from deciding_needs(store)
         for space in store.all("Namespace"):
             yield from parameter_needs(store, space.metadata.name)
 
+    def extend_policies(self, store: Store, namespace: str, policies: Any) -> tuple[Any, tuple[Assume, ...]]:
+        """With what asks policies about objects that controllers make, where there are any."""
+        if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
+            return policies, ()
+        from kubectl_kres.policies.reports.made_objects import review_made
+
+        return structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)), ()
+
     def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
+        """Return the analysis of the next pod with what else admits; that of a pod that exists as it is."""
         if analysis.start.live is not None or not _decides(store, subject.ref.namespace, analysis.start.pod):
             return analysis
         from kubectl_kres.policies.reports import apply as judged
@@ -156,7 +173,7 @@ class Policing(System):
         return judged.apply_policies(store, subject, ask, analysis)
 
     def apply_to_workload(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """The same for the workload of a file itself."""
+        """Return the same for the workload of a file itself."""
         if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace, analysis.start.pod):
             return analysis
         from kubectl_kres.policies.reports import apply as judged
@@ -165,7 +182,7 @@ class Policing(System):
 
 
 def _decides(store: Store, namespace: str, pod: Pod) -> bool:
-    """Whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
+    """Return whether anything else may decide about a pod of the namespace; cheap, and True where it may be so."""
     space = store.get("Namespace", namespace)
     if space is not None:
         labels = space.metadata.labels or {}
@@ -177,7 +194,9 @@ def _decides(store: Store, namespace: str, pod: Pod) -> bool:
 
 
 def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
-    """Whether the pod's service account may refuse it: one that is there does so for secrets that it does not list."""
+    """Return whether the pod's service account may refuse it: one that is there does so for secrets that it does not
+    list.
+    """
     # The pod of a file does not say the name here: then it is looked at in the object as sent.
     name = getattr(pod.spec, "service_account_name", None)
     account = store.get("ServiceAccount", name or "default", namespace) if name is not None else None

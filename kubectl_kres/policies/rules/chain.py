@@ -20,18 +20,18 @@ from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
 from kubectl_kres.admission.base.versions import CHANGES, NEWEST, Version
 from kubectl_kres.admission.decoding.decode import without_gated
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding.unknown_fields import table, unknown_fields
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.admission.request.create import create as create_object
-from kubectl_kres.admission.request.new_pod import Policies, admit, orders
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, orders
 from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
 from kubectl_kres.admission.structure.metadata_structure import owner_notices
 from kubectl_kres.admission.structure.pod_structure import pod_errors
 from kubectl_kres.admission.structure.pod_warnings import pod_notices
 from kubectl_kres.model.objects import ObjectRef, decoded
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules import security_fields, service_account
@@ -39,7 +39,7 @@ from kubectl_kres.policies.rules import service_account as built_in
 from kubectl_kres.policies.rules.objects import defaulted
 from kubectl_kres.policies.rules.pod_security import levels
 from kubectl_kres.policies.rules.policy import Bound, FindParams, Given, bound
-from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User
+from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, matched
 from kubectl_kres.policies.rules.request import creation as creation_of
 from kubectl_kres.policies.rules.resources import received, settled, with_draft
 from kubectl_kres.provenance.journal import Entry
@@ -129,7 +129,9 @@ class Chain:
         return PolicyAnswer(outcome, **more)
 
     def review(self, request: Request, *, only_pod: bool = False) -> Iterator[Review]:
-        """What the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod Security."""
+        """Yield what the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod
+        Security.
+        """
         refusal = service_account.review(request, self.world.accounts)
         if refusal is not None:
             yield Review((refusal,))
@@ -155,7 +157,7 @@ class Chain:
         steps: tuple[Mutation, ...] = (),
         unknown: tuple[str, ...] = (),
     ) -> Iterator[PolicyAnswer]:
-        """The object's own checks, then the plugins, then the quota."""
+        """Yield the object's own checks, then the plugins, then the quota."""
         without_quota = structs.replace(self.policies, quotas=())
         for outcome in admitted(without_quota):
             late = _late(outcome)
@@ -182,7 +184,7 @@ class Chain:
 
 
 def _without(request: Request, names: frozenset[str]) -> Request:
-    """The request without some of its pod's containers."""
+    """Return the request without some of its pod's containers."""
     if not names or request.object is None:
         return request
     spec = request.object.get("spec") or {}
@@ -195,7 +197,7 @@ def _without(request: Request, names: frozenset[str]) -> Request:
 
 
 def _late(outcome: Outcome) -> bool:
-    """Whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
+    """Return whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
     refusal = outcome.refusal
     return refusal is not None and any(
         finding.rule == "runtime-class/overhead-unexplained" for finding in refusal.findings
@@ -210,7 +212,7 @@ def _stored(request: Request, outcome: Outcome) -> Raw | None:
 
 
 def prepared(request: Request, draft: Draft | None) -> Raw | None:
-    """What storage makes of a new pod before the validating plugins see it."""
+    """Return what storage makes of a new pod before the validating plugins see it."""
     whole = request.object
     if whole is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
         return whole
@@ -227,7 +229,7 @@ def prepared(request: Request, draft: Draft | None) -> Raw | None:
 def create(
     raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
 ) -> tuple[PolicyAnswer, ...]:
-    """Every answer to a CREATE of the object as sent."""
+    """Return every answer to a CREATE of the object as sent."""
     texts = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
     answers = _created_of(raw, namespace, policies, server, world)
     return tuple(_with_warnings(answer, texts) if answer.outcome.code != BAD_REQUEST else answer for answer in answers)
@@ -324,7 +326,7 @@ def _created(
 
 
 def _bounds_only(limits: Limits) -> Limits:
-    """The LimitRange without its defaults, which have been set already."""
+    """Return the LimitRange without its defaults, which have been set already."""
     items = []
     for item in limits.items:
         bare = copy.copy(item)
@@ -334,7 +336,7 @@ def _bounds_only(limits: Limits) -> Limits:
 
 
 def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
-    """The metadata that the server fills in before any plugin sees the object."""
+    """Return the metadata that the server fills in before any plugin sees the object."""
     metadata = {**(whole.get("metadata") or {})}
     if str(whole.get("kind", "")) not in namespaces.CLUSTER_WIDE:
         metadata["namespace"] = metadata.get("namespace") or namespace
@@ -347,7 +349,7 @@ def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
 
 
 def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | PolicyAnswer]]:
-    """The object after the mutating plugins, once for every order of LimitRanges and of policies."""
+    """Yield the object after the mutating plugins, once for every order of LimitRanges and of policies."""
     if request.kind != "Pod":
         for session in sessions(chain):
             yield (), once(chain, request, session)
@@ -363,7 +365,7 @@ def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple
 
 
 def _defaulted(raw: Raw, server: Server) -> list[Entry]:
-    """What defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
+    """Return what defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
     steps: list[Entry] = []
     draft = draft_pod(decoded(defaulted(raw), Pod), server, steps)
     default_pod(draft, ObjectRef("Pod", ""), steps)
@@ -375,7 +377,7 @@ def _has_defaults(limits: Limits) -> bool:
 
 
 def sessions(chain: Chain) -> Iterator[MutationRun]:
-    """One for each order of policies and of their bindings."""
+    """Yield one for each order of policies and of their bindings."""
     from kubectl_kres.policies.rules.mutating import MutationRun  # noqa: PLC0415
 
     single = [Bound(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
@@ -423,7 +425,9 @@ def unanswered(answers: Iterable[PolicyAnswer], dropped: Sequence[Finding]) -> I
 def _pod(
     chain: Chain, request: Request, order: Sequence[Limits], session: MutationRun, entries: list[Entry]
 ) -> _Mutated | PolicyAnswer:
-    """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
+    """Return the pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its
+    values.
+    """
     whole: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
@@ -452,3 +456,55 @@ def distinct(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
         key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))
         policy_answers.setdefault(key, answer)
     return tuple(policy_answers.values())
+
+
+#: Kinds that hold a pod template, of which not all is read.
+_OF_TEMPLATES = frozenset({"ReplicaSet", "ControllerRevision", "Job"})
+#: What is known of a pod that a system makes.
+_BUILT = frozenset({
+    *("name", "containers", "initContainers", "resources", "limits", "requests", "claims", "restartPolicy"),
+    *("activeDeadlineSeconds", "priorityClassName", "runtimeClassName", "affinity"),
+})  # fmt: skip
+
+
+def unread_of(kind: str, *, whole: bool) -> frozenset[str]:
+    """Return fields that policies may ask for and that were not read. ``whole``: the maker is as a file holds it."""
+    if whole:
+        return frozenset()
+    if kind == "Pod":
+        fields = (table().types[name] for name in ("PodSpec", "Container"))
+        return frozenset({"labels", "annotations", *(field for names in fields for field in names)} - _BUILT)
+    return unread_fields(whole=False, additions=False) if kind in _OF_TEMPLATES else frozenset()
+
+
+def reviewed(run: Chain, request: Request, raw: Raw, gaps: tuple[str, ...] = ()) -> ObjectReview:
+    """Return what the policies of a chain say of the object of a request."""
+    refusals: dict[str, Refusal] = {}
+    changed, unknown = raw, list(gaps)
+    for answer in _mutated(run, request):
+        if isinstance(answer, PolicyAnswer):
+            if answer.outcome.refusal is not None:
+                refusals[answer.outcome.message] = answer.outcome.refusal
+            continue
+        whole, steps, more = answer
+        unknown += more
+        changed = whole if steps else changed
+        for review in run.review(request.of(whole)):
+            unknown += review.unknown
+            refusals.update((refusal.message, refusal) for refusal in review.refusals)
+    return ObjectReview(changed, tuple(refusals.values()), tuple(dict.fromkeys(unknown)))
+
+
+def _mutated(run: Chain, request: Request) -> Iterator[Any]:
+    """Yield the object after each order of the policies that change it; as it is where none is about it."""
+    world = run.world
+    about = [
+        bound
+        for bound in world.mutating
+        if matched(bound.policy.spec.get("matchConstraints"), request, world.namespace) is not None
+    ]
+    if not about:
+        yield dict(request.object or {}), (), ()
+        return
+    for session in sessions(run):
+        yield once(run, request, session)

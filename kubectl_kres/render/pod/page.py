@@ -20,6 +20,7 @@ from kubectl_kres.reports.common.explanation import (
     Total,
     merge_facts,
     normalize_message,
+    strip_controller_prefix,
 )
 
 #: Values that are shown; the rest is counted. Fewer where each has a remark, and where fixes are the answer.
@@ -60,19 +61,21 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
 
 
 def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The values that are not stored as they were written, each with what set it."""
+    """Yield the values that are not stored as they were written, each with what set it."""
     rows = [
         _Row(value, f"{container.name or 'pod level'} {value.resource} {value.side[:-1]}")
         for container in explanation.containers
         for value in container.values
-        if value.value != value.written or value.alternatives or value.note
+        if (value.value is not None and value.value != value.written) or value.alternatives or value.note
     ]
     most = _VALUES_LIVE if explanation.live else _VALUES
     most = most if explanation.verdict.allowed is not False else _VALUES_REFUSED
-    notes = [container.note for container in explanation.containers if container.note]
+    notes = [f"{container.name}: {container.note}" for container in explanation.containers if container.note]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
+        unread = anything and all(value.value is None for item in explanation.containers for value in item.values)
         text = "stored as written" if anything else "no container states a request or limit"
+        text = "none is stored" if unread else text
         yield from labelled("values", text, width, tone="quiet")
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
@@ -86,7 +89,7 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _rows(rows: Sequence[_Row], width: int, *, live: bool) -> Iterator[Line]:
-    """A table; the object that set a value stands behind its rule, or once below the rows that it set."""
+    """Yield a table; the object that set a value stands behind its rule, or once below the rows that it set."""
     heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
     head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
     yield [("strong", head[: len(heads[0])]), ("quiet", clipped(head[len(heads[0]) :], width))]
@@ -115,15 +118,15 @@ def _cells(row: _Row, *, live: bool) -> list[str]:
 
 
 def _source(value: ResourceValue) -> str:
-    """The object that the value was taken from; empty where that is the manifest itself."""
+    """Return the object that the value was taken from; empty where that is the manifest itself."""
     return "" if is_own_rule(value.rule) or value.source is None else str(value.source.ref)
 
 
 def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
-    """The effective request and limit of each resource of the pod, and its QoS class with the reason."""
+    """Yield the effective request and limit of each resource of the pod, and its QoS class with the reason."""
     parts: list[str] = []
     if explanation.totals:
-        parts.append(", ".join(_pairs(explanation.totals)))
+        parts.append(f"request / limit: {', '.join(_pairs(explanation.totals))}")
     if explanation.qos is not None:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
         seen = PARTLY if blind(explanation.unseen) else ""
@@ -147,13 +150,13 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
         bound = (
             "no limit"
             if limit is None
-            else f"{clipped(limit.value, _CELL)}{' (not all containers)' * bool(limit.open)}"
+            else f"{clipped(limit.value, _CELL)}{' (not of all containers)' * bool(limit.open)}"
         )
         yield f"{resource} {clipped(request.value, _CELL) if request is not None else '-'} / {bound}"
 
 
 def _quota_line(explanation: Explanation, width: int) -> Iterator[Line]:
-    """How many more such pods each quota has room for, but for those that the cause names."""
+    """Return how many more such pods each quota has room for, but for those that the cause names."""
     named = {finding.source.name for finding in explanation.verdict.findings if finding.source is not None}
     costs = [cost for cost in explanation.quotas if cost.fits is not None and (cost.fits or cost.quota not in named)]
     texts = [f"{cost.quota}: {_room(cost.fits or 0)}" for cost in costs]
@@ -166,7 +169,9 @@ def _room(fits: int) -> str:
 
 
 def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
-    """The server's own sentence, once, with how often and when it was last said; then what else the cluster says."""
+    """Yield the server's own sentence, once, with how often and when it was last said; then what else the
+    cluster says.
+    """
     verdict = explanation.verdict
     message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
@@ -177,7 +182,10 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     others = [fact for fact in facts if fact not in same and not (state is not None and state.message == fact.text)]
     for fact in others[:_FACTS]:
         yield from labelled(
-            "seen", f"{fact.reason}: {clipped(fact.text, _FACT)}{_often(fact, now)}", width, tone="quiet"
+            "seen",
+            f"{fact.reason}: {clipped(strip_controller_prefix(fact.text), _FACT)}{_often(fact, now)}",
+            width,
+            tone="quiet",
         )
 
 
@@ -205,7 +213,7 @@ def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
 
 
 def _more(explanation: Explanation) -> str:
-    """What only the whole answer shows."""
+    """Return what only the whole answer shows."""
     rules = list(dict.fromkeys(finding.rule for finding in explanation.verdict.findings))
     facts = len(merge_facts(explanation.facts))
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}

@@ -22,8 +22,8 @@ _BYTES = re.compile(r"memory\.(max|limit_in_bytes)")
 _BINARY, _DECIMAL = ("Ki", "Mi", "Gi", "Ti", "Pi"), ("k", "M", "G", "T", "P")
 
 
-def tree(cgroups: Cgroups, width: int) -> Iterator[Line]:
-    """Each cgroup on a line of its own, its files below it."""
+def tree(cgroups: Cgroups, width: int, *, notes: bool = True) -> Iterator[Line]:
+    """Yield each cgroup on a line of its own, its files below it. ``notes``: with what the values rest on."""
     yield [("", "")]
     yield [("strong", "cgroups"), ("", f" of version {cgroups.version}, driver {cgroups.driver}")]
     shares = "cpu.weight" if cgroups.version == 2 else "cpu.shares"
@@ -34,8 +34,9 @@ def tree(cgroups: Cgroups, width: int) -> Iterator[Line]:
         yield [("", "")]
         yield from toned("strong", wrapped("what a program sees as its limit: the smallest on the way up", width))
         yield from _seen(cgroups)
-    yield [("", "")]
-    for note in cgroups.notes:
+    if notes:
+        yield [("", "")]
+    for note in cgroups.notes if notes else ():
         yield from toned("quiet", wrapped(note, width, first="note: ", rest="  "))
 
 
@@ -115,15 +116,19 @@ def _cpu(seen: Seen) -> str:
 
 
 def _whose(path: str) -> str:
-    """Whether the limit is the pod's; the last part of a container's path is made by the runtime."""
+    """Return whether the limit is the pod's; the last part of a container's path is made by the runtime."""
     last = path.rpartition("/")[2]
     return "" if last in {"ID", "cri-containerd-ID.scope"} else " of the pod"
 
 
+#: What the manifest is called where the live pod is all that there is.
+LIVE = "the live pod"
+#: What the figures in a line of a list are.
+SHORT_SAID = "cpu 1 of 2: the request is 1 and the limit 2, so that it is not Guaranteed; (+1): 1 more value like that"
 #: What an empty stanza of the pod level does.
 _EMPTY_LEVEL = (
-    "a quirk of the API server and no advice: the containers keep their requests and limits, the class only no longer "
-    "counts them; else all of them have to go, and the LimitRange defaults that would fill them in"
+    "possible, not advice: with an empty spec.resources the API server leaves the containers out of the class, while "
+    "their requests and limits still hold; the other way is to remove all of these, and the LimitRange defaults"
 )
 _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
@@ -132,7 +137,7 @@ _BRIEFLY = 3
 
 
 def lines(quality: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
+    """Yield every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
     for line in quality_lines(quality, width):
         yield draw(line, color=color)
 
@@ -146,7 +151,7 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
         text = f": {quality.subject.full}, {name}: {quality.refused}"
         return Brief("bad", f"refused{partly(quality.refused, quality.unseen)}", text, next=explained)
     texts = [f"the live pod is {quality.live_class}, which it keeps"] * quality.differs
-    texts += [_because(culprit, quality) for culprit in quality.culprits[:1]]
+    texts += [because(culprit, quality) for culprit in quality.culprits[:1]]
     texts += [f"and {len(quality.culprits) - 1} more"] * (len(quality.culprits) > 1)
     better = CLASSES[: CLASSES.index(quality.qos.name)]
     first, other = [*(_reached(reach, quality) for reach in quality.reach if reach.name in better), "", ""][:2]
@@ -156,10 +161,10 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
 
 
 def _reached(reach: Reach, quality: Quality) -> str:
-    """How to reach a class, in a line; empty where nothing leads there."""
+    """Return how to reach a class, in a line; empty where nothing leads there."""
     if not reach.edits:
         return ""
-    edits = [_edit(edit) for edit in reach.edits[:_BRIEFLY]]
+    edits = [edit_text(edit) for edit in reach.edits[:_BRIEFLY]]
     edits += [f"and {len(reach.edits) - _BRIEFLY} more"] * (len(reach.edits) > _BRIEFLY)
     who = "for the next pod to be" if quality.live else "to be"
     refused = " (which would be refused)" if reach.refused else ""
@@ -167,26 +172,24 @@ def _reached(reach: Reach, quality: Quality) -> str:
 
 
 def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
-    """The same, not drawn yet."""
-    yield from _class(quality, width)
-    if quality.live_class:
-        yield from _live(quality, width)
-    if quality.refused:
-        yield [("bad", f"refused{partly(quality.refused, quality.unseen)}"), ("", f": {quality.refused}")]
+    """Yield the same, not drawn yet."""
+    yield from class_lines(quality, width)
+    yield from refused_lines(quality, width)
     for place, culprit in enumerate(quality.culprits):
         if place == 0:
             yield [("", "")]
             yield [("strong", "not Guaranteed, because")]
-        yield from toned("", wrapped(_because(culprit, quality), width, first="  ", rest="    "))
+        yield from toned("", wrapped(because(culprit, quality), width, first="  ", rest="    "))
     for reach in quality.reach:
         yield from _reach(reach, width, live=quality.live)
-    yield from _scores(quality, width)
+    yield from score_lines(quality, width)
     if quality.cgroups is not None:
         yield from tree(quality.cgroups, width)
     yield from remarks((), quality.assumptions, quality.unseen, width)
 
 
-def _class(quality: Quality, width: int) -> Iterator[Line]:
+def class_lines(quality: Quality, width: int) -> Iterator[Line]:
+    """Yield class, object and reason; where the manifest is from; and the class that a live pod has."""
     where = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
     name = " or ".join([quality.qos.name, *quality.alternatives])
     order = ", depending on the order of LimitRanges" if quality.alternatives else ""
@@ -196,17 +199,29 @@ def _class(quality: Quality, width: int) -> Iterator[Line]:
     yield from toned("", rest)
     if quality.start:
         yield from toned("quiet", wrapped(f"from {quality.start}", width, first="  ", rest="  "))
+    if quality.live_class:
+        yield from _live(quality, width)
+
+
+def refused_lines(quality: Quality, width: int, most: int = 10_000) -> Iterator[Line]:
+    """Yield the server's words where the pod is refused. ``most``: cells of its sentence."""
+    if quality.refused:
+        word = f"refused{partly(quality.refused, quality.unseen)}"
+        first, *rest = wrapped(f"{word}: {clipped(quality.refused, most)}", width, rest="  ")
+        yield [("bad", word), ("", first.removeprefix(word))]
+        yield from toned("", rest)
 
 
 def _live(quality: Quality, width: int) -> Iterator[Line]:
     if quality.differs:
         text = f"the live pod is {quality.live_class}: the class is kept from its creation"
         yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
-    else:
-        yield [("", f"  the live pod is {quality.live_class}")]
+    elif quality.start != LIVE:
+        yield [("", "  the live pod has the same class")]
 
 
-def _because(culprit: Culprit, quality: Quality) -> str:
+def because(culprit: Culprit, quality: Quality) -> str:
+    """Return what of one resource of a container keeps the pod from a better class."""
     who = f"container {culprit.container}" if culprit.container else "the pod level"
     if quality.qos.name == "BestEffort" and not culprit.request:
         return f"{who} has no {culprit.resource} request and no {culprit.resource} limit"
@@ -225,7 +240,7 @@ def _reach(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
         return
     yield [("strong", f"to be {reach.name}"), ("quiet", next_one)]
     for edit in reach.edits:
-        yield from toned("", wrapped(_edit(edit), width, first="  ", rest="    "))
+        yield from toned("", wrapped(edit_text(edit), width, first="  ", rest="    "))
     if any(edit.path == "spec.resources" and edit.after == "{}" for edit in reach.edits):
         yield from toned("warn", wrapped(_EMPTY_LEVEL, width, first="  ", rest="    "))
     if reach.gate:
@@ -234,22 +249,27 @@ def _reach(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
         yield from toned("warn", wrapped(f"which would be refused: {reach.refused}", width, first="  ", rest="    "))
 
 
-def _edit(edit: FieldEdit) -> str:
+def edit_text(edit: FieldEdit) -> str:
+    """Return an edit as an instruction."""
     if edit.after is None:
         return f"remove {edit.path}" if edit.before == "{...}" else f"remove {edit.path}, {edit.before}"
     change = f"change {edit.path} from {edit.before} to" if edit.before is not None else f"set {edit.path} to"
     return f"{change} {edit.after}{', for example' if edit.free else ''}"
 
 
-def _scores(quality: Quality, width: int) -> Iterator[Line]:
+def score_lines(quality: Quality, width: int, most: int | None = None) -> Iterator[Line]:
+    """Yield the table of oom_score_adj. ``most``: containers that are shown."""
     if not quality.scores:
         return
     yield [("", "")]
     where = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
-    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  lower lives longer")]
-    label = max(size(score.container) for score in quality.scores)
-    for score in quality.scores:
+    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  the kernel ends the highest first")]
+    shown = quality.scores[:most]
+    label = max(size(score.container) for score in shown)
+    for score in shown:
         yield [("", f"  {padded(score.container, label)}  {_score(score)}")]
+    if len(shown) < len(quality.scores):
+        yield [("quiet", f"  and {len(quality.scores) - len(shown)} more")]
     if any(score.value is None for score in quality.scores):
         node = f"the memory of {quality.node}, which is not known" if quality.node else "the memory of the node"
         text = f"1000 - 1000 * request / M, from 3 to 999; M is {node}"
@@ -261,7 +281,7 @@ def _score(score: Score) -> str:
 
 
 def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
-    """One line for one of many objects: class, name, and the first culprit, or what is the matter."""
+    """Return one line for one of many objects: class, name, and the first culprit, or what is the matter."""
     name = quality.subject.full
     head = f"{padded(quality.qos.name, 10)}  {padded(name, _NAME)}  "
     text = short(quality)
@@ -272,7 +292,7 @@ def summary(quality: Quality, *, color: bool = False, width: int = 80) -> str:
 
 
 def short(quality: Quality) -> str:
-    """What decides the class, or what is the matter, in a few words."""
+    """Return what decides the class, or what is the matter, in a few words."""
     if quality.refused:
         return f"refused{partly(quality.refused, quality.unseen)}: {quality.refused}"
     if quality.differs:
@@ -287,8 +307,15 @@ def short(quality: Quality) -> str:
     return f"{who}: {first.resource} {first.request or 0} of {first.limit}{more}"
 
 
+def has_figures(quality: Quality) -> bool:
+    """Whether ``short`` has a request and a limit, which ``SHORT_SAID`` explains."""
+    first = next(iter(quality.culprits), None)
+    plain = not (quality.refused or quality.differs or quality.qos.name == "BestEffort")
+    return plain and first is not None and first.limit is not None
+
+
 def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
-    """The last line over many objects."""
+    """Return the last line over many objects."""
     shown = ", ".join(f"{classes[name]} {name}" for name in CLASSES if classes.get(name))
     no = f"; {refused} would be refused" if refused else ""
     other = f"; {differing} live with another class" if differing else ""
@@ -296,7 +323,7 @@ def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
 
 
 def table(sums_of_namespaces: Iterable[NamespaceSums], *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """A row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
+    """Yield a row for each namespace and one for all; names are cut so that a row keeps to ``width``."""
     sums = tuple(sums_of_namespaces)
     heads = ("NAMESPACE", "PODS", "GUAR", "BURST", "BEST", "CPU REQ", "CPU LIM", "MEM REQ", "MEM LIM")
     rows = [_row(namespace_sums) for namespace_sums in sums]

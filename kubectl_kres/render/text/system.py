@@ -36,15 +36,15 @@ class RenderSystem:
         """Below what a pod of one container gets."""
         yield from ()
 
-    def refusal_texts(self, denied: Denied) -> Iterator[tuple[str, str]]:
+    def refusal_texts(self, denied: Denied, now: str) -> Iterator[tuple[str, str]]:
         """Labels and sentences about something whose pods are refused."""
         yield from ()
 
     def edit_note(self, manager: str) -> str:
-        """What is to be said of edits by a field manager; empty: nothing."""
+        """Return what is to be said of edits by a field manager; empty: nothing."""
         return ""
 
 
 def systems() -> tuple[RenderSystem, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return cast("tuple[RenderSystem, ...]", registered("text"))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Tone, clipped
+from kubectl_kres.render.text.line import Tone, clipped, since
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
@@ -28,7 +28,7 @@ _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
 
 
 def cause(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -> str:
-    """The causes, the first ones in words. ``names``: of containers, by path. Empty without findings."""
+    """Return the causes, the first ones in words. ``names``: of containers, by path. Empty without findings."""
     texts = list(dict.fromkeys(_causes(findings, names or {})))
     more = f" (and {len(texts) - _MOST} more)" if len(texts) > _MOST else ""
     return f"{'; '.join(texts[:_MOST])}{more}"
@@ -45,7 +45,7 @@ def figures(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[str]:
-    """Those of one quota together."""
+    """Yield those of one quota together."""
     exceeded: dict[str, list[Finding]] = {}
     stated: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -107,7 +107,7 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
 
 
 def _keeps(finding: Finding) -> bool:
-    """Whether what is set keeps to a bound, so that what is not set is refused."""
+    """Return whether what is set keeps to a bound, so that what is not set is refused."""
     if not finding.asked:
         return True
     asked, limit = parse(finding.asked), parse(finding.limit)
@@ -115,7 +115,7 @@ def _keeps(finding: Finding) -> bool:
 
 
 def _value(finding: Finding, names: Mapping[str, str]) -> str:
-    """The value as people name it: ``limits.cpu of container app``."""
+    """Return the value as people name it: ``limits.cpu of container app``."""
     at = finding.at
     resource = f"{at.side}.{at.resource or finding.resource}" if at.side else finding.resource
     holder = names.get(str(at.holder), "")
@@ -152,23 +152,25 @@ _TONES: Mapping[str, Tone] = {
 
 
 def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
-    """The word, without whether all could be read, and its tone."""
+    """Return the word, without whether all could be read, and its tone."""
     word = word_of(verdict)
     return word, _TONES[word]
 
 
 def message_of(verdict: Verdict) -> str:
-    """The message; Tekton's webhooks put each fault on a line of its own."""
+    """Return the message; Tekton's webhooks put each fault on a line of its own."""
     return verdict.message.replace("\n", "; ")
 
 
 def blind(unseen: Iterable[Unseen]) -> bool:
-    """Whether LimitRanges could not be read, which may fill in what is not stated."""
+    """Return whether LimitRanges could not be read, which may fill in what is not stated."""
     return any(unseen.kind == "LimitRange" for unseen in unseen)
 
 
 def partly(message: str, unseen: Iterable[Unseen]) -> str:
-    """What to say after a refusal for what a container does not state, where LimitRanges that were not read might."""
+    """Return what to say after a refusal for what a container does not state, where LimitRanges that were not read
+    might.
+    """
     return PARTLY if "failed quota: " in message and blind(unseen) else ""
 
 
@@ -201,8 +203,11 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
             "spec": LEVEL,
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
-        because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))
+        because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation), now=now)
         text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {because}"
+        if word not in CALM and state is not None and state.since:
+            age = f"since {since(state.since, now) or state.since})"
+            text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
     if state is None or not is_held_up(state):
         text += _held(explanation)
         if word == "admitted":
@@ -224,11 +229,13 @@ def why(
     live: bool = False,
     ended: bool = False,
     beside_ready: bool = False,
+    now: str = "",
 ) -> str:
     """Return why it is the word that it is: what is missing, and the cause. Empty for what is admitted.
 
     ``names``: of containers, by path. ``live``: of a pod that exists; ``ended``: of a run that has. ``beside_ready``:
-    how many pods there are stands beside it, but not how many of them are of an older template.
+    how many pods there are stands beside it, but not how many of them are of an older template. ``now`` (RFC 3339):
+    times are ages.
     """
     if beside_ready and not (pods is not None and pods.updated is not None and pods.newest < pods.existing):
         pods = None
@@ -240,16 +247,17 @@ def why(
         case "refused" | "no-answer":
             return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
         case "blocked" if verdict.blocked is not None:
-            return f"{_missing(pods)}{rejected(verdict.blocked)}"
+            who = f"{verdict.blocked.by} rejects them" if beside_ready else rejected(verdict.blocked, now)
+            return f"{_missing(pods)}{who}"
         case "partly":
             return f"{_missing(pods)}{only_fit(verdict)}"
         case "depends-on-order":
-            return f"{_missing(pods)}admitted, or refused by the order of LimitRanges or quotas: {because}"
+            return f"{_missing(pods)}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
     return ""
 
 
 def at_maximum(reach: Autoscaled) -> str:
-    """How far an autoscaler gets, and what quotas lack for the rest."""
+    """Return how far an autoscaler gets, and what quotas lack for the rest."""
     who = f"autoscaler {reach.autoscaler}"
     if reach.fits >= reach.most:
         return f"{who}: all {reach.most} replicas that it may ask for fit"
@@ -259,17 +267,18 @@ def at_maximum(reach: Autoscaled) -> str:
     return f"{who}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
-def rejected(blocked: Blocked) -> str:
-    """Who rejects the pods, how often and when last."""
+def rejected(blocked: Blocked, now: str = "") -> str:
+    """Return who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
+    ago = since(blocked.last, now)
     if not blocked.times:
-        return f"{blocked.by} rejects them{f' (since {blocked.last})' if blocked.last else ''}"
+        return f"{blocked.by} rejects them{f' (since {ago or blocked.last})' if blocked.last else ''}"
     times = f"{blocked.times} times" if blocked.times > 1 else "once"
-    last = f", last {blocked.last}" if blocked.last else ""
+    last = f", last {f'{ago} ago' if ago else blocked.last}" if blocked.last else ""
     return f"{blocked.by} rejects them ({times}{last})"
 
 
 def counted(pods: Replicas) -> str:
-    """How many pods there are, by template where an older one still has some."""
+    """Return how many pods there are, by template where an older one still has some."""
     if pods.updated is not None and pods.newest < pods.existing:
         run = "old pod runs" if pods.old == 1 else "old pods run"
         return f"{pods.newest} of {pods.wanted} updated, {pods.old} {run}"
@@ -300,7 +309,7 @@ def _another(*, live: bool, ended: bool) -> str:
 
 
 def only_fit(verdict: Verdict) -> str:
-    """How many of the missing pods are admitted where not all are."""
+    """Return how many of the missing pods are admitted where not all are."""
     return f"only {verdict.fits} of the {verdict.missing} missing pods fit{_limits(verdict)}"
 
 
@@ -325,7 +334,7 @@ def _held(explanation: Explanation) -> str:
 
 
 def _killed(explanation: Explanation) -> str:
-    """The first container of a run that was killed for memory."""
+    """Return the first container of a run that was killed for memory."""
     for killed in explanation.tekton.killed if explanation.tekton is not None else ():
         limit = f" at its limit {killed.limit}" if killed.limit else ""
         return f"; {killed.name} was killed for memory{limit}{', and would be again' if killed.again else ''}"
@@ -338,8 +347,8 @@ def held_text(status: str) -> str:
 
 
 def _drift(explanation: Explanation) -> str:
-    """How many live values admission would not set today."""
+    """Return how many live values admission would not set today."""
     count = sum(1 for container in explanation.containers for value in container.values if value.note)
     if not count:
         return ""
-    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"
+    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from what it would get today"

@@ -1,4 +1,4 @@
-"""What an answer about a pod is made from."""
+"""The input of an answer about a pod."""
 
 from __future__ import annotations
 
@@ -35,20 +35,21 @@ class PodManifest(Struct, frozen=True):
 
 
 class PodClaims(Struct, frozen=True):
-    """What the claims of a StatefulSet's next pod come to.
+    """The result for the claims of a StatefulSet's next pod.
 
     ``refusals``: what can refuse one of them. ``charges``: what those that are not there yet cost quotas. ``ready``:
-    how many of the missing pods have theirs.
+    how many of the missing pods have theirs. ``gaps``: what policies say of them that was not computed.
     """
 
     refusals: tuple[Refusal, ...] = ()
     charges: tuple[QuotaCharge, ...] = ()
     ready: int = 0
     assumptions: tuple[Assume, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 class Account(Struct, frozen=True):
-    """What is made for an object beside its pods, and beside the claims of a StatefulSet, and is not there yet.
+    """The objects that have yet to be made for an object, beside its pods and the claims of a StatefulSet.
 
     ``first``: before any pod. ``with_pod``: for each further pod, once it exists. ``lacking``: for pods that exist and
     wait for it, ``waiting`` of them.
@@ -66,9 +67,9 @@ class Analysis(Struct, frozen=True):
     ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
     Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
-    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
-    what else admits. ``system``: which one makes the pod; empty: a controller of Kubernetes, or a person.
-    ``maker``: what that system makes it of, for itself alone. ``account``: what is made beside the pods; None: nothing
+    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``:
+    about admission beside Kubernetes' own. ``system``: which one makes the pod; empty: a controller of Kubernetes, or a
+    person. ``maker``: that system's own data about its source. ``account``: what is made beside the pods; None: nothing
     that a policy of the namespace looks at.
     """
 
@@ -89,6 +90,8 @@ class Analysis(Struct, frozen=True):
 
 
 def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
-    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    """Return the outcome with the same figures, refused for another reason. ``warned``: that comes after validation has
+    warned.
+    """
     warnings = outcome.warnings if warned else ()
     return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)

@@ -3,14 +3,14 @@
 A system is a subclass of ``System`` in a folder of its own; ``kubectl_kres.systems`` registers it, and no common folder
 imports it. Its module loads the rest of its folder only when a hook has something to say.
 
-What there is to say of a kind: the one map that commands, completion and the terminal interface ask.
+``answers_about`` is the one map from kinds to answers that commands, completion and the terminal interface read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Outcome
@@ -37,16 +37,12 @@ from kubectl_kres.reports.common.parts import (
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered
 
-if TYPE_CHECKING:
-    from kubectl_kres.admission.request.pod_objects import Creation
-
-
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
 Sentences = Callable[[Any], Iterator[str]]
 
 
 class Right(NamedTuple):
-    """A kind and the verbs that it is read with. ``adds``: what answers lack without it; empty: they are partial.
+    """A kind and the verbs that read it. ``adds``: what answers lack without it; empty: they are partial.
 
     ``names``: only objects of these names, in ``namespace``.
     """
@@ -59,13 +55,13 @@ class Right(NamedTuple):
 
 
 class KindAnswers(NamedTuple):
-    """What there is to say of objects of a kind.
+    """The answers about objects of a kind.
 
     ``explained``: by what: ``pod``, ``policy``, or the name of a system that has an explainer; empty: not at all.
     ``one_pod``: they are pods, or make pods of one template, so that diff, qos, --fit and --resize answer, too.
-    ``several``: what to ask about instead where they make several pods. ``as_sent``: those of a file are evaluated
-    as they stand there. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on
-    full screen.
+    ``several``: the kind to explain instead where they make several pods. ``as_sent``: an object of a file is evaluated
+    as it is written. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on full
+    screen.
     """
 
     explained: str = ""
@@ -77,17 +73,20 @@ class KindAnswers(NamedTuple):
 
 
 class Naming(NamedTuple):
-    """``titles``: of containers by their path, for sentences; ``fields``: by the path of a value, where it stands."""
+    """Names of containers and values. ``titles``: of containers by their path, for sentences; ``fields``: the field
+    behind the path of a value.
+    """
 
     titles: Mapping[str, str] = {}
     fields: Mapping[str, str] = {}
 
 
 class MoreRoom(NamedTuple):
-    """What to do instead of raising quotas that a system keeps.
+    """The remedy where a system keeps the quotas, so that raising them is lost.
 
-    ``edits`` and ``commands``: what to change, and as something to type. ``waits``: why the room does not come at once.
-    ``known`` False: nobody could tell whether it comes. ``quota``: one of those quotas. ``why``: why not to raise it.
+    ``edits`` and ``commands``: what to change, and lines to type. ``waits``: why the room does not come at once.
+    ``known`` False: it is not known whether the room comes. ``quota``: one of those quotas. ``why``: why not to raise
+    it.
     """
 
     edits: tuple[Edit, ...]
@@ -99,7 +98,7 @@ class MoreRoom(NamedTuple):
 
 
 class CacheKey(NamedTuple):
-    """What is alike about objects whose explanations differ in some texts alone.
+    """A key that is equal for objects whose explanations differ in some texts alone.
 
     ``key``: all that an explanation depends on, but for ``texts``: those of this object, its name first.
     """
@@ -109,7 +108,7 @@ class CacheKey(NamedTuple):
 
 
 class TimelineEvent(NamedTuple):
-    """A fact with its time, and how bad it is."""
+    """A fact with its time and its severity."""
 
     fact: Fact
     severity: Severity
@@ -126,8 +125,6 @@ class System:
     answers: Mapping[str, KindAnswers] = {}
     #: Kinds whose objects its answers about lists depend on although they can do without.
     beside_lists: frozenset[str] = frozenset()
-    #: Whether ``creations`` may yield anything.
-    makes_objects = False
     #: Kinds of which an assumption says that they could not be read.
     assumed: frozenset[str] = frozenset()
     #: Kinds of which it is said that they could not be read only where the server refused to tell.
@@ -149,140 +146,144 @@ class System:
     over_pods: Mapping[str, str] = {}
 
     def needs(self, store: Store, subject: Subject) -> tuple[ReadRequest, ...] | None:
-        """All reads that the answer about one of its objects depends on; None: the object is none of its."""
+        """Return all reads that the answer about one of its objects depends on; None: the object is none of its."""
 
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[ReadRequest]:
-        """Further reads for any pod of a namespace. ``new``: the pod does not exist yet.
+        """Return further reads for any pod of a namespace. ``new``: the pod does not exist yet.
 
-        Of one that exists there is no ``spec``: for all pods of its namespace the same is read.
+        ``spec`` is None for a pod that exists: the reads are then the same for all pods of its namespace.
         """
         return ()
 
     def quota_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Further reads for all refused workloads of a namespace."""
+        """Return further reads for all refused workloads of a namespace."""
         return ()
 
     def namespace_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """Further reads for a namespace as a whole."""
+        """Return further reads for a namespace as a whole."""
         return ()
 
     def configuration_needs(self, store: Store) -> Iterable[ReadRequest]:
-        """How it is configured, as far as it is known by now where to look."""
+        """Return the reads of its configuration, as far as it is known by now where to look."""
         return ()
 
     def cache_key(self, store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
-        """Of one of its objects; None: no other is like it, or it is not worth looking."""
+        """Return the cache key of one of its objects; None: no other is like it, or the search is not worth it."""
 
     def refuse_several(self, subject: Subject) -> None:
-        """Raises UsageError for an object that makes several pods."""
+        """Raise UsageError for an object that makes several pods."""
 
     def makes(self, store: Store, subject: Subject) -> bool:
-        """Whether it makes the pod of the object, or has made the live pod."""
+        """Return whether it makes the pod of the object, or has made the live pod."""
         return False
 
     def analysis(
         self, store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
     ) -> Analysis | None:
-        """Of a pod of its making; None for any other. ``another``: of one more like it, where one is live."""
+        """Return the analysis of a pod that it makes; None for any other. ``another``: of a new one, where one
+        is live.
+        """
 
     def apply_to_pod(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """The analysis of the next pod with what it decides about any pod."""
+        """Return the analysis of the next pod with the system's decisions about any pod."""
         return analysis
 
     def apply_to_workload(self, store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis) -> Analysis:
-        """The same for the workload of a file itself."""
+        """Return the analysis of the workload of a file with the system's decisions."""
         return analysis
 
     def missing(self, analysis: Analysis) -> int:
-        """How many pods an object of its kinds still wants."""
+        """Return how many pods an object of its kinds still wants."""
         return 0
 
     def state(self, analysis: Analysis) -> str:
-        """Return what keeps an object of its making from running; empty: nothing does."""
+        """Return why an object that it makes does not run; empty: nothing keeps it."""
         return ""
 
     def is_about_another(self, analysis: Analysis) -> bool:
-        """Whether the answer is what a new object would meet, since this one has ended."""
+        """Return whether the answer is what a new object would meet, since this one has ended."""
         return False
 
     def remarks(self, store: Store, namespace: str, ask: EvaluationOptions, journal: Journal) -> tuple[Assume, ...]:
-        """What was supposed for an analysis of its making."""
+        """Return the assumptions of an analysis that it made."""
         return ()
 
     def facts(self, item: Any) -> tuple[Fact, ...] | None:
-        """What one of its objects says of itself; None for any other."""
+        """Return what one of its objects reports about itself; None for any other."""
 
     def run_state(self, store: Store, item: Any, now: str) -> RunState | None:
-        """How one of its objects fares; None for any other."""
+        """Return the state of one of its objects; None for any other."""
 
     def concerns(self, item: Any, namespace: str) -> bool:
-        """Whether one of its objects that stand in no namespace decides about pods of this one."""
+        """Return whether one of its cluster-scoped objects decides about pods of this namespace."""
         return True
 
     def happened(self, item: Any) -> Iterator[TimelineEvent]:
-        """What one of its ``telling`` objects says happened to it, with when."""
+        """Yield what one of its ``telling`` objects says happened to it, with when."""
         return iter(())
 
     def reach(self, store: Store, subject: Subject, ask: EvaluationOptions, draft: Draft) -> Iterable[Any]:
-        """The ways to other QoS classes of a pod of its making."""
+        """Return the ways to other QoS classes of a pod that it makes."""
         return ()
 
     def remedies(self) -> Mapping[str, Sentences]:
-        """What to change of any pod, by rule of its own that refuses."""
+        """Return the remedies of any pod, by each of its rules that refuses."""
         return {}
 
     def own_remedies(self) -> Mapping[str, Sentences]:
-        """The same of a pod of its making; they come before the usual ones."""
+        """Return the remedies of a pod that it makes; they come before the usual ones."""
         return {}
 
     def ways(self, store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-        """Edits with which a pod of its making comes, each tried; none where none were found."""
+        """Return tested edits with which a pod that it makes is admitted; none where none were found."""
         return ()
 
     def fix(self, store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
-        """Return the change, tried, that lets any pod pass which its rules refuse; None where it knows of none."""
+        """Return a tested change that lets any pod pass the system's rules; None where it knows of none."""
 
     def adapt_remedies(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
-        """Sentences that mend the refusal of a pod of its making, as its object needs them."""
+        """Return the remedies in sentences for a pod that it makes, adapted to its object."""
         return tuple(texts)
 
     def naming(self, analysis: Analysis, outcome: Outcome) -> Naming:
-        """How the containers and values of a pod of its making are named."""
+        """Return the names of the containers and values of a pod that it makes."""
         return Naming()
 
     def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
-        """Remedies that come before the usual ones in a namespace."""
+        """Return remedies that come before the usual ones in a namespace."""
         return {}
 
     def trails(self, store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
-        """Where the room comes from of quotas that it keeps and that refuse."""
+        """Return where more room comes from, for quotas that it keeps and that refuse."""
         return ()
 
     def kept_quotas(self, store: Store, namespace: str) -> Mapping[str, str]:
-        """Names of the quotas of a namespace that it keeps, with what it takes their hard from."""
+        """Return the names of the quotas of a namespace that it keeps, with the object that sets their hard."""
         return {}
 
     def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
-        """Instead of raising quotas that it keeps. ``lacks``: by what they are from, resources with what is missing."""
+        """Return the remedy instead of raising quotas that it keeps. ``lacks``: missing resources by the source of the
+        quotas.
+        """
 
     def source_of_quota(self, store: Store, edit: RaiseQuota) -> RaiseQuota | None:
         """Return what to raise instead of a quota that it makes of another object; None: it makes none of it."""
         return None
 
     def pool_of(self, quota: ResourceQuota) -> str:
-        """What it takes the hard of a quota from; empty: it does not keep it."""
+        """Return the object that sets the hard of a quota; empty: the system does not keep it."""
         return ""
 
     def keeper(self, metadata: Metadata) -> str:
-        """A sentence on an object that it keeps, so that edits are lost; empty: it does not."""
+        """Return the sentence that it keeps an object, so that edits are lost; empty: it does not."""
         return ""
 
     def distributed(self, metadata: ManagedMetadata) -> str:
-        """The same for a policy that it distributes."""
+        """Return the sentence that it distributes a policy, so that edits are lost; empty: it does not."""
         return ""
 
     def policy_needs(self, store: Store, namespace: str) -> Iterable[ReadRequest]:
-        """The reads of what ``extend_policies`` looks at, where something says that there is any."""
+        """Return the reads of the objects that ``extend_policies`` uses, where something says that there are any."""
         return ()
 
     def computed_webhooks(self, store: Store, namespace: str) -> frozenset[str]:
@@ -297,11 +298,11 @@ class System:
         return policies, ()
 
     def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[ReadRequest, ...]:
-        """The reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""
+        """Return the reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""
         return ()
 
     def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
-        """A QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any."""
+        """Yield a QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any."""
         return iter(())
 
     def rules_of_namespace(self, store: Store, namespace: str) -> tuple[RuleSummary, ...]:
@@ -309,56 +310,52 @@ class System:
         return ()
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
-        """What its pods get of the LimitRanges of a namespace, where it is installed."""
-        return ()
-
-    def creations(self, store: Store, subject: Subject, analysis: Analysis) -> Iterable[Creation]:
-        """What it makes for one of its objects before any pod, in order: part of the account of that object."""
+        """Return the values that its pods get from the LimitRanges of a namespace, where it is installed."""
         return ()
 
     def overview_areas(self) -> tuple[Any, ...]:
-        """A ``reports.overview.area.AreaMaker`` for each of its areas of the overview."""
+        """Return a ``reports.overview.AreaMaker`` for each of its areas of the overview."""
         return ()
 
     def overview_needs(self, namespace: str) -> Iterable[ReadRequest]:
-        """The reads that those are made from; a cluster may have none of it."""
+        """Return the reads of those areas; a cluster may have none of the kinds."""
         return ()
 
     def waits(self, item: Any) -> bool:
-        """Whether one of its ``waiting`` objects is held up by a quota now."""
+        """Return whether one of its ``waiting`` objects is held up by a quota now."""
         return False
 
     def may_wait(self, item: Any) -> bool:
-        """Whether one of its ``waiting`` objects can still get a pod."""
+        """Return whether one of its ``waiting`` objects can still get a pod."""
         return True
 
 
 def systems() -> tuple[System, ...]:
-    """All of them, in the order of registration."""
+    """Return all of them, in the order of registration."""
     return registered("reports")
 
 
 def maker_of(analysis: Analysis) -> System:
-    """The system that makes the pod; one without hooks where Kubernetes' controllers do."""
+    """Return the system that makes the pod; one without hooks where Kubernetes' controllers do."""
     return next((system for system in systems() if system.name == analysis.system), _NONE) if analysis.system else _NONE
 
 
 def analysis_by_system(
     store: Store, subject: Subject, ask: EvaluationOptions, *, journal: bool = True, another: bool = False
 ) -> Analysis | None:
-    """Of a pod that some system makes; None for any other."""
+    """Return the analysis of a pod that some system makes; None for any other."""
     analyses = (system.analysis(store, subject, ask, journal=journal, another=another) for system in systems())
     return next((analysis for analysis in analyses if analysis is not None), None)
 
 
 def likeness_of(store: Store, subject: Subject, ask: EvaluationOptions) -> CacheKey | None:
-    """What is alike about the explanations of the object and of others; None: nothing that is known."""
+    """Return the cache key of the object's explanation; None: nothing like it is known."""
     result = (system.cache_key(store, subject, ask) for system in systems())
     return next((likeness for likeness in result if likeness is not None), None)
 
 
 def is_made_by_system(store: Store, subject: Subject) -> bool:
-    """Whether some system makes the pod of the object, or has made the live pod."""
+    """Return whether some system makes the pod of the object, or has made the live pod."""
     return any(system.makes(store, subject) for system in systems())
 
 
@@ -382,7 +379,7 @@ _NOTHING: Final = KindAnswers()
 
 @cache
 def answers_about(kind: Kind) -> KindAnswers:
-    """What is said of objects of a kind; of a kind that no table has, what its pod template tells.
+    """Return the answers about objects of a kind; for a kind that no table has, its pod template decides.
 
     A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
     """
@@ -399,12 +396,12 @@ def answers_about(kind: Kind) -> KindAnswers:
 
 
 def makes_one_pod(kind: Kind) -> bool:
-    """Whether objects of the kind are pods, or make pods of one template."""
+    """Return whether objects of the kind are pods, or make pods of one template."""
     return answers_about(kind).one_pod
 
 
 def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod) -> Kind:
-    """Return the kind itself. Raises UsageError for one that there are no answers about, before anything of it is read.
+    """Return the kind itself. Raises UsageError for one without answers, before anything of it is read.
 
     That is also what keeps a Secret, which is a kind without a pod template, from being read on a caller's word.
     """
@@ -420,10 +417,10 @@ def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod)
 
 
 def is_shown(kind: Kind) -> bool:
-    """Whether an object of the kind can be opened on full screen."""
+    """Return whether an object of the kind can be opened on full screen."""
     return is_explained(kind) and answers_about(kind).on_screen
 
 
 def is_explained(kind: Kind) -> bool:
-    """Whether there is an explanation of its objects."""
+    """Return whether its objects can be explained."""
     return bool(answers_about(kind).explained)

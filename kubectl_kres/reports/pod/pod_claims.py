@@ -1,4 +1,6 @@
-"""The claims that a StatefulSet makes for its next pod: which those are, what refuses them, what they cost quotas."""
+"""The claims that a StatefulSet makes for its next pod: which they are, what refuses them, and what they cost
+quotas.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,8 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
-from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import ReadRequest, Store
 
 _KIND = "PersistentVolumeClaim"
@@ -34,14 +35,16 @@ _UNREAD = Assume(
 
 
 class _Claim(Struct, frozen=True):
-    """A claim to be made. ``path`` of its template, in the StatefulSet."""
+    """A claim to be made. ``path`` of its template in the StatefulSet. ``path`` of its template, in the StatefulSet."""
 
     claim: PersistentVolumeClaim
     path: str
 
 
 def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
-    """The analysis of a pod, or of the refusal of the first of all that is made for it to come and to start."""
+    """Return the analysis of a pod, or of the refusal of the first object that is made for it to be created and to
+    start.
+    """
     if not has_account(subject, analysis):
         return with_claims(store, subject, analysis, analysis.server)
     from kubectl_kres.reports.account.account import with_first, with_objects
@@ -51,14 +54,12 @@ def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis
 
 
 def has_account(subject: Subject, analysis: Analysis) -> bool:
-    """Whether anything may be made beside the pods that a policy looks at: cheap, and True where it may be so."""
+    """Return whether anything may be made beside the pods that a policy looks at: fast, and True in doubt."""
     spec = analysis.start.pod.spec
-    if spec.volumes or spec.resource_claims:
+    if spec.volumes or spec.resource_claims or analysis.known.policies.reviewer is not None:
         return True
     name = _COUNTS.get(subject.ref.kind)
-    if name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas):
-        return True
-    return any(system.makes_objects for system in systems())
+    return name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas)
 
 
 #: What a quota counts of what is made before the pods of a kind.
@@ -71,10 +72,14 @@ _COUNTS = {
 
 
 def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:
-    """The analysis of a pod, or of the refusal of its claims, without which there is no pod; that is ``then``."""
+    """Return the analysis of a pod, or of the refusal of its claims, without which there is no pod; its own outcomes
+    are then ``then``.
+    """
     pod_claims = _claims(store, subject, analysis, server)
     if pod_claims is None:
         return analysis
+    unseen = (*analysis.unseen, *map(not_computed, pod_claims.gaps))
+    analysis = structs.replace(analysis, unseen=unseen) if pod_claims.gaps else analysis
     if not pod_claims.refusals:
         return structs.replace(analysis, claims=pod_claims)
     pods = analysis.outcomes
@@ -83,7 +88,7 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
 
 
 def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:
-    """None for what makes no claims."""
+    """Return the result for the claims; None for an object that makes no claims."""
     workload = analysis.start.owner or manifest_workload(subject)
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
@@ -93,20 +98,20 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
         return PodClaims(ready=ready)
     new = [claim for claim in _made(workload, subject, ordinal) if not _is_there(store, claim.claim)]
     try:
-        refusals, costs = _admitted(new, analysis.known.policies, server)
+        refusals, costs, gaps = _admitted(new, analysis.known.policies, server)
     except Unparsable:
         # Of a file it is reported before, and no server has stored such a template.
         return None
     if not first:
         # The next pod has its claims; what is refused is a later one's.
-        return PodClaims((), costs, ready)
-    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,))
+        return PodClaims((), costs, ready, gaps=gaps)
+    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,), gaps)
 
 
 def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
-    """The first pod whose claims are not all there, how many missing pods have theirs, and whether it is the next pod.
+    """Return the first pod that lacks a claim, how many missing pods have theirs, and whether it is the next pod.
 
-    None: all of them have theirs. Where every pod is there it is the next one. ``known``: which claims there are.
+    None: all of them have theirs. Where every pod exists it is the next one. ``known``: the claims that exist.
     """
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
@@ -133,7 +138,9 @@ def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) ->
 
 
 def _absent(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
-    """The ordinals whose pods are missing, as far as the pods that exist were read; empty if none is, or if not."""
+    """Return the ordinals of missing pods, as far as existing pods were read; empty if none is missing, or they were
+    not read.
+    """
     names = {
         pod.metadata.name
         for pod in store.all("Pod", subject.ref.namespace)
@@ -150,7 +157,7 @@ def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int
 
 
 def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
-    """The pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
+    """Return the pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
     if not workload.spec.volume_claim_templates or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).known:
         return ()
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
@@ -163,7 +170,7 @@ def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> 
 
 
 def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
-    """The claims that each missing pod has to get first, in the order of the pods; a pod may need none."""
+    """Return the claims that each missing pod needs first, in the order of the pods; a pod may need none."""
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
     there = {
@@ -190,7 +197,7 @@ def _is_there(store: Store, claim: PersistentVolumeClaim) -> bool:
 
 
 def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:
-    """Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
+    """Yield the claims of a pod. Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
     for index, template in enumerate(workload.spec.volume_claim_templates or ()):
         name = f"{template.metadata.name}-{subject.ref.name}-{ordinal}"
         metadata = structs.replace(template.metadata, name=name, namespace=subject.ref.namespace)
@@ -200,38 +207,33 @@ def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim
 
 def _admitted(
     new: Sequence[_Claim], policies: Policies, server: Server
-) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...]]:
-    """What refuses one of the claims, in whatever order they are made, and what they cost together.
+) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...], tuple[str, ...]]:
+    """Return what refuses one of the claims, in whatever order they are made, what they cost together, and what
+    policies that were not computed would say.
 
     Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
     """
-    from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+    from kubectl_kres.admission.request.pod_objects import placed
+    from kubectl_kres.admission.request.volume_claims import admit_claim, classed, made_claim, with_review
 
     refusals: dict[str, Refusal] = {}
     costs: list[QuotaCharge] = []
+    made = [(claim.path, *made_claim(claim.claim, policies, server)) for claim in new]
     for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):
         quotas, costs = policies.quotas, []
-        for claim in (*new[:last], *new[last + 1 :], new[last]):
-            outcomes = admit_claim(claim.claim, structs.replace(policies, quotas=quotas), server)
-            refused = [_placed(outcome.refusal, claim.path) for outcome in outcomes if outcome.refusal is not None]
+        for path, claim, review in (*made[:last], *made[last + 1 :], made[last]):
+            outcomes = with_review(admit_claim(claim, structs.replace(policies, quotas=quotas), server), review)
+            refused = [placed(outcome.refusal, path) for outcome in outcomes if outcome.refusal is not None]
             refusals.update((refusal.message, refusal) for refusal in refused)
-            quota_charges = charges(claim_request(classed(claim.claim, policies), server), quotas)
+            quota_charges = charges(claim_request(classed(claim, policies), server), quotas)
             costs += quota_charges
             quotas = quotas if refused else with_used(quotas, quota_charges)
-    return tuple(refusals.values()), tuple(add_charges(costs))
-
-
-def _placed(refusal: Refusal, path: str) -> Refusal:
-    """With paths that lead from the StatefulSet to the claim's template."""
-    findings = tuple(
-        structs.replace(finding, path=f"{path}.{finding.path}" if finding.path else path)
-        for finding in refusal.findings
-    )
-    return structs.replace(refusal, findings=findings)
+    gaps = dict.fromkeys(gap for _, _, review in made for gap in review.gaps)
+    return tuple(refusals.values()), tuple(add_charges(costs)), tuple(gaps)
 
 
 def add_charges(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
-    """One charge for each quota: what is asked for in total, on top of what was used before the first."""
+    """Yield one charge for each quota: the sum of all requests, beside what was used before the first."""
     quota_charges: dict[str, QuotaCharge] = {}
     for cost in costs:
         have = quota_charges.get(cost.quota)

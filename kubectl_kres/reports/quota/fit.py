@@ -14,6 +14,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import (
     Autoscaled,
     EvaluationOptions,
+    Explanation,
     QuotaCost,
     RunState,
     Subject,
@@ -22,7 +23,7 @@ from kubectl_kres.reports.common.explanation import (
     is_held_up,
     manifest_workload,
 )
-from kubectl_kres.reports.common.parts import Record, Remedy
+from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
@@ -36,10 +37,12 @@ Rollout = Literal["fits", "slow", "shrinking", "stuck", "replaced"]
 
 #: What can keep a pod from running that has room in all quotas.
 NOT_LOOKED_AT = ("free room on nodes", "volumes", "images", "scheduling gates", "readiness")
+#: The same where the nodes were looked at.
+_NOT_LOOKED_AT_EITHER = ("images", "readiness")
 
 
 class Over(Record, frozen=True):
-    """What a quota has used beyond its hard, ``by`` how much: as long as that lasts, nothing more is admitted."""
+    """A quota that uses more than its hard, by ``by``: as long as that lasts, it admits nothing more."""
 
     quota: str
     resource: str
@@ -49,24 +52,26 @@ class Over(Record, frozen=True):
 
 
 class UnderWay(RolloutEnd, frozen=True):
-    """A rollout that has begun. moving: it ends with all pods of the newest template; stuck: it rests as it says."""
+    """A rollout that has begun. moving: it will end with all pods of the newest template; stuck: it will not."""
 
     state: Literal["moving", "stuck"] = "moving"
 
 
 class Fit(Record, frozen=True):
-    """``fits``: how many more pods there is room for, one after the other, their claims with them; absent: no quota
-    limits them. ``verdict`` is that of the next.
+    """The answer of ``--fit``. ``fits``: how many more pods there is room for, one after the other, their claims with
+    them; absent: no quota limits them. ``verdict`` is that of the next.
 
-    ``at_most``: how many under a luckier order of LimitRanges, where that differs. ``tightest``: the quotas that end
+    ``at_most``: how many under the best order of LimitRanges, where that differs. ``tightest``: the quotas that limit
     it. ``lacking``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
-    replicas are there; absent: there is no surge.
-    ``would``: how a rollout would go that is started now, with ``would_end`` where it comes to rest; ``is``: the one
-    that is under way. ``over``: quotas that have used more than their hard. ``never``: the next pod is refused for
-    something that no room helps. ``autoscaled``: how far an autoscaler gets, absent where none is known. ``run_state``:
-    how the pods that exist fare; absent of a file. ``enough``: everything fits into the quotas.
-    Only quotas are looked at, and what admission refuses: ``not_looked_at`` names the rest. Where quotas could not be
-    read, ``enough`` is False and nothing is said of rollouts.
+    replicas are there; absent: there is no surge. ``would``: the course of a rollout that is started now, with its end
+    ``would_end``; ``is``: the rollout under way. ``over``: quotas that have used more than their hard. ``never``: the
+    next pod is refused for a reason other than room. ``autoscaled``: how far an autoscaler can scale, absent where none
+    is known. ``run_state``: the state of existing pods; absent for a file. ``enough``: everything fits into the quotas.
+    ``nodes``: what kube-scheduler's filters say of the next pod; None where nodes were not read. ``without_node``: of
+    the missing replicas those that would find no node. ``surge_on_nodes``: how many of the surge pods would find one
+    once all replicas are there; absent: there is no surge, or that was not counted.
+    ``not_looked_at`` names what is not taken into account. Where quotas could not be read, ``enough`` is False and the
+    fields about rollouts are absent.
     """
 
     subject: ObjectRef
@@ -91,16 +96,31 @@ class Fit(Record, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
     run_state: RunState | None = None
+    nodes: NodeReport | None = None
+    without_node: int = 0
+    surge_on_nodes: int | None = None
     not_looked_at: tuple[str, ...] = NOT_LOOKED_AT
+
+    @property
+    def stalls_on_nodes(self) -> bool:
+        """Whether a rollout that may take no old pod away first finds no node for a surge pod."""
+        return self.surge_on_nodes == 0 and self.replicas is not None and not self.replicas.unavailable
+
+    @property
+    def finds_nodes(self) -> bool:
+        """Whether nothing is known to find no node: neither missing replicas nor a surge, nor the next pod."""
+        alone = self.replicas is None and self.nodes is not None and self.nodes.room == 0
+        return not (self.without_node or self.stalls_on_nodes or alone)
 
     @property
     def works(self) -> bool:
         """Whether everything fits, and nothing that exists waits or fails."""
-        return self.enough and not is_held_up(self.run_state)
+        return self.enough and self.finds_nodes and not is_held_up(self.run_state)
 
 
 def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
-    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods.
+    """Return the answer for an object. Raises NotFound if the object is not in the store, UsageError if it neither is a
+    pod nor makes pods.
 
     A live pod stands for another one like it.
     """
@@ -122,6 +142,7 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
     lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)
     surge = _surge(known, room) if known is not None else None
     would = _would(known, later, surge) if known is not None and later is not None else None
+    nodes = _nodes(store, subject, analysis, explanation, replicas)
     return Fit(
         subject.ref,
         explanation.start,
@@ -148,7 +169,32 @@ def fit(store: Store, subject: Subject, ask: EvaluationOptions) -> Fit:
         unseen=tuple(unseen for unseen in explanation.unseen if unseen.required),
         complete=explanation.complete,
         run_state=explanation.run_state,
+        nodes=nodes,
+        without_node=_without_node(nodes, replicas),
+        surge_on_nodes=_surge_on_nodes(nodes, replicas),
+        not_looked_at=NOT_LOOKED_AT if nodes is None or not nodes.is_read else _NOT_LOOKED_AT_EITHER,
     )
+
+
+def _nodes(
+    store: Store, subject: Subject, analysis: Analysis, explanation: Explanation, replicas: Replicas | None
+) -> NodeReport | None:
+    from kubectl_kres.reports.scheduling.new_pods import report_new_pods  # noqa: PLC0415 - only where nodes were read
+
+    wanted = replicas.missing + replicas.surge if replicas is not None else 1
+    return report_new_pods(store, subject, analysis, explanation.containers, wanted)
+
+
+def _without_node(nodes: NodeReport | None, replicas: Replicas | None) -> int:
+    if nodes is None or nodes.room is None or nodes.room_at_least or replicas is None:
+        return 0
+    return max(0, replicas.missing - nodes.room)
+
+
+def _surge_on_nodes(nodes: NodeReport | None, replicas: Replicas | None) -> int | None:
+    if nodes is None or nodes.room is None or replicas is None:
+        return None
+    return _surge(replicas, max(nodes.room, replicas.missing + replicas.surge) if nodes.room_at_least else nodes.room)
 
 
 def _most(counts: Sequence[int | None]) -> int | None:
@@ -162,7 +208,7 @@ def _state(end: RolloutEnd | None) -> UnderWay | None:
 
 
 def _surge(replicas: Replicas, room: int) -> int | None:
-    """How many of the surge pods fit once all replicas are there; None where there is no surge."""
+    """Return how many of the surge pods fit once all replicas are there; None where there is no surge."""
     if replicas.strategy in {"", "OnDelete"} or not replicas.surge:
         return None
     return min(replicas.surge, max(0, room - replicas.missing))
@@ -177,7 +223,7 @@ def _would(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
 
 
 def _over(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[Over]:
-    """What quotas that such a pod counts for have used beyond their hard."""
+    """Yield the excess of quotas that count such a pod and use more than their hard."""
     asked = {cost.quota: cost.charge.requested for cost in quotas}
     for quota in analysis.known.policies.quotas:
         for name in asked.get(quota.name, ()):

@@ -1,4 +1,4 @@
-"""What to do next about a state, by its reason."""
+"""The next step for a state, by its reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUEUES: Mapping[str, str] = {
 
 
 def with_next_step(state: RunState, namespace: str) -> RunState:
-    """The state with what to do next; as it is where there is nothing to do."""
+    """Return the state with its next step; unchanged where there is nothing to do."""
     step = _STEPS.get(state.reason)
     if step is None or state.next:
         return state
@@ -56,7 +56,7 @@ def _image(state: RunState, namespace: str) -> str:
 
 def _killed(state: RunState, namespace: str) -> str:
     del namespace
-    return f"raise that memory limit, or make the program use less: {state.detail}"
+    return f"raise its memory limit, or make the program use less: {state.detail}"
 
 
 def _crash(state: RunState, namespace: str) -> str:
@@ -88,7 +88,7 @@ def _say(text: str) -> Callable[[RunState, str], str]:
 
 
 _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
-    "NoNode": _say("free or add a node that the scheduler's sentence lets in, or lower what the pod asks for"),
+    "NoNode": _say("make room on a node, add a node that meets what the scheduler says, or lower the pod's requests"),
     "SchedulingGate": _gate,
     "NoScheduler": _scheduler,
     "MissingVolumeClaim": _create,

@@ -1,13 +1,13 @@
-"""The report about the nodes for a pod that waits: reasons, the nearest node, where requests come from.
+"""The report about the nodes for a waiting pod: reasons, the nearest node, where requests come from.
 
-The nodes, pods, claims and volumes of a store as the scheduler sees them.
+Its input is the nodes, pods, claims and volumes of a store as the scheduler sees them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,17 +17,20 @@ from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld, VolumeAttachment
+from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import ContainerValues
 from kubectl_kres.reports.common.parts import (
     NearestNode,
     NodeGroup,
     NodeReport,
+    NodeScaling,
     NodeShortage,
     PodOnNode,
     RequestPart,
     ResourceAsked,
     waits_for_node,
 )
+from kubectl_kres.reports.common.replicas import events_about
 from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.lowering import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
@@ -47,14 +50,14 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 class SchedulingInput(Struct, frozen=True):
-    """What the filters are run on. ``nominated``: pods that others make room for, with their nodes."""
+    """The input of the filters. ``nominated``: pods for which others are being evicted, with their nodes."""
 
     cluster: SchedulingCluster
     nominated: tuple[tuple[str, BoundPod], ...] = ()
 
 
 def read_cluster(store: Store, minor: int) -> SchedulingInput:
-    """What was read for the scheduler. ``minor``: its version, 1.N."""
+    """Return the scheduler's view of what was read. ``minor``: its version, 1.N."""
     pods = read_pods(store)
     nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
@@ -78,7 +81,7 @@ def read_cluster(store: Store, minor: int) -> SchedulingInput:
 
 
 def read_pods(store: Store) -> PodsOnNodes:
-    """Return the pods on nodes: gathered when they were read, or one by one where they are watched."""
+    """Return the pods on nodes: collected when they were read, or one by one where they are watched."""
     pods = list(store.all(scheduling.BOUND_PODS))
     if len(pods) == 1 and isinstance(pods[0], PodsOnNodes):
         return pods[0]
@@ -101,7 +104,8 @@ _NAMED = 3
 def report_nodes(
     store: Store, pod: Pod, minor: int, containers: Sequence[ContainerValues] = ()
 ) -> tuple[NodeReport, SchedulingCluster, Obstacles] | None:
-    """What the filters say of the nodes, without remedies; None where the pod waits for none or too little was read.
+    """Return the filters' answers about the nodes, without remedies; None where the pod waits for none or too little
+    was read.
 
     ``containers``: the values of the pod's containers, which say what set them.
     """
@@ -110,43 +114,104 @@ def report_nodes(
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if not isinstance(asked, SchedulingPod):
         return None
-    unread = tuple(dict.fromkeys(need.kind for need in node_needs(store, pod) if not store.covered(need).known))
+    unread = unread_kinds(store, (need for need in node_needs(store, pod) if need.kind != "Event"))
+    ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
+    checked = check_pod(store, asked, minor, containers, ref, unread)
+    return (
+        replace(checked.report, stated=_stated(pod), scaling=find_scaling(store, pod)),
+        checked.seen.cluster,
+        checked.obstacles,
+    )
+
+
+def unread_kinds(store: Store, needs: Iterable[ReadRequest]) -> tuple[str, ...]:
+    """The kinds that could not be read, each once."""
+    return tuple(dict.fromkeys(need.kind for need in needs if not store.covered(need).known))
+
+
+class CheckedPod(NamedTuple):
+    """The report about a pod, and what it was made of."""
+
+    report: NodeReport
+    seen: SchedulingInput
+    scheduled: Scheduling
+    obstacles: Obstacles
+
+
+def check_pod(
+    store: Store,
+    asked: SchedulingPod,
+    minor: int,
+    containers: Sequence[ContainerValues],
+    ref: ObjectRef,
+    unread: Sequence[str],
+    gaps: Sequence[str] = (),
+) -> CheckedPod:
+    """What the filters say of the nodes for a pod, which need not exist, without what the scheduler said of it.
+
+    ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
+    computed.
+    """
     seen = read_cluster(store, minor)
     scheduled = schedule(_without(asked, unread), seen.cluster, seen.nominated)
-    gaps = tuple(_not_computed(asked, scheduled))
+    gaps = (*gaps, *_not_computed(asked, scheduled))
     complete = not unread and not gaps
+    answer = scheduled.answer
+    fits = answer.feasible
     obstacles = find_obstacles(scheduled, seen.cluster)
-    statuses = scheduled.answer.statuses
-    fits = scheduled.answer.feasible
-    groups = () if scheduled.answer.rejection is not None else tuple(_groups(statuses.items()))
     report = NodeReport(
-        pod=ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace),
+        pod=ref,
         nodes=len(seen.cluster.nodes),
         fitting=len(fits),
         fits=fits[:_NAMED],
-        groups=groups,
+        groups=() if answer.rejection is not None else tuple(_groups(answer.statuses.items())),
         asked=tuple(_asked(asked, scheduled, containers)),
         nearest=_nearest(obstacles) if not fits else None,
-        rejection=scheduled.answer.rejection.message if scheduled.answer.rejection is not None else "",
+        rejection=answer.rejection.message if answer.rejection is not None else "",
         sentence=(scheduled.sentence or "") if complete else "",
-        stated=_stated(pod),
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
         empty=scheduling.BOUND_PODS in unread and next(store.all(scheduling.BOUND_PODS), None) is None,
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )
-    return report, seen.cluster, obstacles
+    return CheckedPod(report, seen, scheduled, obstacles)
+
+
+#: Reasons of events about pods, and whether a node is added then. Sources: cluster-autoscaler
+#: processors/status/eventing_scale_up_processor.go, karpenter pkg/controllers/provisioning/scheduling/events.go.
+_SCALING = {
+    ("cluster-autoscaler", "TriggeredScaleUp"): True,
+    ("cluster-autoscaler", "NotTriggerScaleUp"): False,
+    ("karpenter", "Nominated"): True,
+    ("karpenter", "FailedScheduling"): False,
+}
+
+
+def find_scaling(store: Store, pod: Pod) -> NodeScaling | None:
+    """The last that an autoscaler of nodes said of the pod; None: nothing, or events were not read."""
+    words = [
+        NodeScaling(by, adds, event.message, _last_time(event))
+        for event in events_about(store, pod.metadata.namespace, ("Pod", pod.metadata.name))
+        if (by := event.reporting_component or event.source.component)
+        and (adds := _SCALING.get((by, event.reason))) is not None
+    ]
+    return max(words, key=lambda each: each.time, default=None)
+
+
+def _last_time(event: Event) -> str:
+    series = event.series.last_observed_time if event.series is not None else ""
+    return series or event.last_timestamp or event.event_time or event.first_timestamp or ""
 
 
 def _stated(pod: Pod) -> str:
-    """What the scheduler said when it last looked."""
+    """Return the scheduler's message when it last looked."""
     conditions = (condition for condition in pod.status.conditions or () if condition.type == SCHEDULED)
     return next((condition.message for condition in conditions), "")
 
 
 def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGroup]:
-    """By reason, the most frequent first."""
+    """Yield the groups of nodes by reason, the most frequent first."""
     nodes: dict[tuple[str, str], list[str]] = {}
     about: dict[tuple[str, str], Counter[str]] = {}
     unresolvable: Counter[tuple[str, str]] = Counter()
@@ -164,7 +229,9 @@ def _groups(statuses: Iterable[tuple[str, Rejection | None]]) -> Iterator[NodeGr
 
 
 def _unresolvable(status: Rejection) -> Iterator[str]:
-    """The reasons that stay though all pods of the node went; of resources those that the whole node is short of."""
+    """Yield the reasons that stay without any other pod on the node; for resources those that the whole node is short
+    of.
+    """
     if not status.shortages:
         yield from status.reasons if status.code == UNRESOLVABLE else ()
         return
@@ -174,7 +241,7 @@ def _unresolvable(status: Rejection) -> Iterator[str]:
 
 
 def _asked(pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[ContainerValues]) -> Iterator[ResourceAsked]:
-    """Each resource that some node is short of, but for the number of pods."""
+    """Yield each resource that some node is short of, but for the number of pods."""
     short = {
         shortage.resource for status in scheduled.answer.statuses.values() if status for shortage in status.shortages
     }
@@ -185,7 +252,9 @@ def _asked(pod: SchedulingPod, scheduled: Scheduling, containers: Sequence[Conta
 
 
 def _parts(resource: str, containers: Sequence[ContainerValues]) -> Iterator[RequestPart]:
-    """By container what it requests. What set a value is said where the pod has just what would be set today."""
+    """Yield each container's request. What set a value is said where the pod has just what would be set today. What set
+    a value is said where the pod has just what would be set today.
+    """
     for container in containers:
         for value in container.values:
             if value.resource != resource or value.side != "requests":
@@ -220,7 +289,7 @@ def _shortage(shortage: Shortage) -> NodeShortage:
 
 
 def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
-    """The pods that request the most of the first resource that is short, and would be free."""
+    """Yield the pods that request the most of the first missing resource, and would free it."""
     resource = next((shortage.resource for shortage in short if shortage.resource != "pods"), None)
     if resource is None:
         return
@@ -230,7 +299,7 @@ def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
 
 
 def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
-    """What else decides: another scheduler, and what no filter here computes."""
+    """Yield what else decides: another scheduler, and conditions that no filter here computes."""
     scheduler = asked.spec.scheduler_name
     if scheduler and scheduler != DEFAULT_SCHEDULER:
         yield f"scheduler {scheduler}"
@@ -238,7 +307,7 @@ def _not_computed(asked: SchedulingPod, scheduled: Scheduling) -> Iterator[str]:
 
 
 def _without(pod: SchedulingPod, unread: Sequence[str]) -> SchedulingPod:
-    """The pod without what its filters would need of kinds that could not be read."""
+    """Return the pod without fields whose filters need kinds that could not be read."""
     spec = pod.spec
     if any(kind not in {scheduling.BOUND_PODS, "Namespace"} for kind in unread):
         spec = replace(spec, volumes=None, resource_claims=None)

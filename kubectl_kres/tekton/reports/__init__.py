@@ -33,12 +33,12 @@ PIPELINES = ("PipelineRun", "Pipeline")
 
 
 def makes_one_pod(subject: Subject) -> bool:
-    """Whether the answer about the object is made here."""
+    """Return whether the answer about the object is made here."""
     return subject.kind.group == TEKTON and subject.ref.kind in KINDS
 
 
 def run_behind(store: Store, subject: Subject) -> Subject | None:
-    """The subject itself if it is a run or a Task, the run that made a live pod; None for anything else."""
+    """Return the subject itself if it is a run or a Task, the run that made a live pod; None for anything else."""
     ref = subject.ref
     if makes_one_pod(subject):
         return subject
@@ -147,7 +147,7 @@ class Tekton(System):
         return None if another else taskrun.of_pod(store, subject, ask, journal=journal)
 
     def missing(self, analysis: Analysis) -> int:
-        """A run that has failed is wanted once more; one that has succeeded is not."""
+        """Return how many pods are wanted: one more of a failed run, none of one that has succeeded."""
         part = analysis.tekton
         if part is None or (part.ended and not part.failed):
             return 0

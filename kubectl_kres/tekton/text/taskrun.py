@@ -40,7 +40,7 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
 
 
 def killed_text(killed: KilledContainer) -> str:
-    """Which container, under which limit, and who set it."""
+    """Return which container, under which limit, and who set it."""
     additions = ", which Tekton adds," if killed.added else ""
     limit = f" at its memory limit {killed.limit}" if killed.limit else ""
     source = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
@@ -78,13 +78,13 @@ def _next(part: TektonPart, problem: Problem) -> str:
     if problem.reason == "ExceededResourceQuota":
         whose = f"that of PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun's"
         return (
-            f"Tekton retries every {problem.requeue_seconds}s without end; while it waits the TaskRun's timeout is "
-            f"paused, {whose} keeps running"
+            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile its timeout is paused, {whose} "
+            "runs on"
         )
     if not problem.final:
-        return f"tried again after {problem.requeue_seconds} s"
+        return f"Tekton tries again after {problem.requeue_seconds}s"
     if problem.stage == "create" and part.retries:
-        return f"tried again {part.retries} time{'s' * (part.retries > 1)} (retries), then the run has failed"
+        return f"Tekton tries again {part.retries} time{'s' * (part.retries > 1)} (retries), then the run has failed"
     if problem.status == "False":
         return "final; a change helps only a new run"
     return "nothing is tried again by itself"
@@ -104,12 +104,13 @@ def waiting_texts(waiting: Waiting, now: str = "", *, fits: bool) -> Iterator[st
 def never_text(too_much: TooMuch) -> str:
     """That a pod cannot fit, whoever else goes."""
     return (
-        f"it asks for {too_much.requested} of {too_much.resource}, quota {too_much.quota} has {too_much.hard} in total"
+        f"it asks for {too_much.requested} of {too_much.resource}, more than the {too_much.hard} that quota "
+        f"{too_much.quota} has in total"
     )
 
 
 def time_text(seconds: int) -> str:
-    """What is left of a timeout."""
+    """Return what is left of a timeout."""
     if seconds <= 0:
         return f"has been over its timeout for {_duration(-seconds)}"
     return f"times out in {_duration(seconds)}"
@@ -118,12 +119,12 @@ def time_text(seconds: int) -> str:
 def _duration(seconds: int) -> str:
     hours, rest = divmod(seconds, 3600)
     minutes, left = divmod(rest, 60)
-    parts = (f"{hours}h" * bool(hours), f"{minutes}m" * bool(hours or minutes), f"{left}s" * (not hours))
-    return "".join(parts)
+    parts = (f"{hours}h" * bool(hours), f"{minutes}m" * bool(minutes), f"{left}s" * bool(left and not hours))
+    return "".join(parts) or "0s"
 
 
 def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
-    """How many steps there are, what Tekton adds, and what the division by steps did."""
+    """Return how many steps there are, what Tekton adds, and what the division by steps did."""
     if part.task is None or not part.steps:
         return
     beside = f" and {part.sidecars} sidecar{'s' * (part.sidecars != 1)}" if part.sidecars else ""
@@ -136,18 +137,18 @@ def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
 
 def _division(part: TektonPart) -> str:
     lost = ", ".join(f"{name} {amount}" for name, amount in part.lost.items())
-    rest = f"; lost in the division: {lost}" if lost else ""
+    rest = f"; the division loses {lost}" if lost else ""
     if part.steps == 1:
         return f"task level: replaces what the step asks for{rest}"
     return f"task level: each of {part.steps} steps gets the request / {part.steps} and the limit in full{rest}"
 
 
 def merged_lines(merged_limits: Sequence[MergedLimit], width: int) -> Iterator[Line]:
-    """What Tekton makes of the LimitRanges for its steps, as a table."""
+    """Yield what Tekton makes of the LimitRanges for its steps, as a table."""
     if not merged_limits:
         return
     yield [("", "")]
-    yield [("strong", "steps of Tekton get, of all LimitRanges together")]
+    yield [("strong", "what Tekton's steps get from all LimitRanges together")]
     heads = ("RESOURCE", "REQUEST OF ALL STEPS", "AT LEAST FOR EACH", "FROM")
     rows = [
         (

@@ -76,7 +76,7 @@ def _unready(ready: CapsuleCondition) -> ClaimStanding:
 
 
 def _failure(message: str) -> str:
-    """The controller's sentence in our words. Source: the claim controller's checks, in their order."""
+    """Return the controller's sentence in our words. Source: the claim controller's checks, in their order."""
     if message.endswith(" not found"):
         return "the pool that it names does not exist"
     if message == "resourcepool not available":
@@ -114,14 +114,16 @@ def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: 
     if pool is not None and claim.metadata.namespace not in (pool.status.namespaces or ()):
         return ClaimStanding("lost", f"pool {pool.metadata.name} no longer serves its namespace", message)
     if pool is not None:
-        return ClaimStanding("released", "it was released, and is not queued again until its spec changes", message)
+        return ClaimStanding("released", "it holds nothing, and is not queued again until its spec changes", message)
     return ClaimStanding(
-        "released", "it was released, or its namespace left the pool; it holds nothing until its spec changes", message
+        "released", "it holds nothing until its spec changes; it was released, or its namespace left the pool", message
     )
 
 
 def _before_013(condition: CapsuleCondition) -> ClaimStanding:
-    """One condition for all, where Bound with reason Succeeded means allocated; whether pods use it is not said."""
+    """Return one condition for all, where Bound with reason Succeeded means allocated; whether pods use it is
+    not said.
+    """
     if condition.reason in {"PoolExhausted", "QueueExhausted"}:
         return _waiting(condition)._replace(old=True)
     if condition.status == "True" and condition.type == "Bound":

@@ -81,7 +81,7 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     assumed = list(rules.assumptions)
     if rules.rules:
         webhook = TenantWebhook(rules.rules, refuses=version is None or version < SETS_ONLY)
-        policies = structs.replace(policies, webhook=webhook)
+        policies = structs.replace(policies, webhooks=(*policies.webhooks, webhook))
         assumed += (Assume("spec", "capsule/version", text) for text in remarks(version, "rules"))
     quotas = dict(_parsed(store, namespace, assumed))
     if quotas:

@@ -1,6 +1,6 @@
-"""The questions: what becomes of a TaskRun, from the objects to the stored pod or the condition that says why not.
+"""The admission of TaskRuns: from the objects to the stored pod, or to the condition that says why there is none.
 
-Pod Security of the pods of runs: the security contexts that Task, run and Tekton write, against the namespace.
+Pod Security looks at the security contexts that Task, run and Tekton write, and at the namespace's level.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, forbidden_object
 from kubectl_kres.admission.request.create import create
-from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
+from kubectl_kres.admission.request.pod_objects import made_pod
 from kubectl_kres.model.objects import Metadata, Namespace
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules.pod_security import levels
@@ -158,7 +159,7 @@ def step_context(step: Step, template: Step | None) -> Raw | None:
 
 
 def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int) -> Refusal | None:
-    """What the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
+    """Return what the namespace says of a pod; None: nothing. ``minor``: the API server's minor version."""
     if namespace is None or not enforces(namespace):
         return None
     breaches = violations(pod, namespace, minor)
@@ -228,13 +229,15 @@ class RunResult(Struct, frozen=True):
     """One way in which a run can go.
 
     built: the pod that Tekton submits; None if it does not come to that. outcome: the API server's answer to it.
-    problem: why there is no pod; None if there is. journal: of Tekton's steps, then of the API server's.
+    problem: why there is no pod; None if there is. journal: of Tekton's steps, then of the API server's. gaps: what
+    policies would say that was not computed.
     """
 
     built: Built | None = None
     outcome: Outcome | None = None
     problem: Problem | None = None
     journal: Journal = ()
+    gaps: tuple[str, ...] = ()
 
     @property
     def submitted(self) -> Pod | None:
@@ -269,12 +272,13 @@ def world_of(
     *,
     namespace: Namespace | None = None,
 ) -> RunWorld:
-    """What all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
+    """Return what all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
     return RunWorld(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
 
 
 def sent(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
-    """A TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the cluster.
+    """Return a TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the
+    cluster.
 
     Webhooks first, then quotas that count objects of the kind.
     """
@@ -303,7 +307,7 @@ def task_run(
     counted: bool = False,
     existing: Collection[str] = (),
 ) -> tuple[RunResult, ...] | Gap:
-    """Every way in which the run can go, or what is missing to tell.
+    """Return every way in which the run can go, or what is missing to tell.
 
     task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
     steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. existing: names of
@@ -362,7 +366,7 @@ def claim_refusals(run: TaskRun, world: RunWorld, existing: Collection[str] = ()
 
 
 def alone(task: Task) -> TaskRun:
-    """A run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
+    """Return a run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
 
     It has all that it needs, but not known what: parameters without a default stay names.
     """
@@ -403,18 +407,24 @@ def _results(
             continue
         name, minor = answer.pod.metadata.name, world.server.version[1]
         insecure = refusal(secured, name, world.namespace, minor) if secured is not None else None
+        review = ObjectReview({}) if counted else made_pod(answer.pod, world.policies, world.server)
         for outcome in _tried(run, answer, world, journal=journal, counted=counted):
             text = outcome
+            for denial in review.refusals[:1] if passed_limits(outcome) else ():
+                text = Outcome(
+                    False, denial.code, denial, outcome.warnings, journal=outcome.journal, draft=outcome.draft
+                )
             if insecure is not None and passed_limits(outcome):
                 text = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
             problem = None
             if text.refusal is not None:
                 problem = creation.refused(run, text.code, text.reason, text.message)
-            yield RunResult(answer, text, problem, (*assumed, *answer.journal, *text.journal))
+            yield RunResult(answer, text, problem, (*assumed, *answer.journal, *text.journal), review.gaps)
 
 
 def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool) -> Iterator[Outcome]:
-    """What admission says of the pod; what is refused for good is tried as often as the run may, each time anew named.
+    """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
+    named.
 
     Source: reconciler/taskrun/taskrun.go, which retries a run whose pod could not be created.
     """

@@ -1,10 +1,7 @@
-"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
+"""The admission of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants.
 
-The pods that Tekton adds to a PipelineRun to keep its tasks on one node.
-
-The most that the tasks of a PipelineRun can ask of quotas at one moment.
-
-The TaskRuns of a PipelineRun that quotas on the number of objects refuse.
+It computes the most that its tasks can ask of quotas at one moment, and the TaskRuns that quotas on the number of
+objects refuse.
 """
 
 from __future__ import annotations
@@ -19,6 +16,7 @@ from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.request.pod_objects import made_pod
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
@@ -93,13 +91,15 @@ class Assistant(Struct, frozen=True):
         return tuple(outcome.refusal for outcome in self.outcomes if outcome.refusal is not None)
 
     def event(self, outcome: Outcome) -> str:
-        """The message of the event FailedCreate; the runs' own status says nothing of it. Empty if it is admitted."""
+        """Return the message of the event FailedCreate; the runs' own status says nothing of it. Empty if it is
+        admitted.
+        """
         if outcome.allowed:
             return ""
         return f"Create Pod {self.name}-0 in StatefulSet {self.name} failed error: {outcome.message}"
 
     def claim_events(self) -> Iterator[str]:
-        """The messages of the events FailedCreate for its claims.
+        """Yield the messages of the events FailedCreate for its claims.
 
         Source: controller/statefulset stateful_pod_control.go recordClaimEvent.
         """
@@ -152,7 +152,7 @@ def template_of(run: PipelineRun, world: RunWorld) -> PodTemplate | None:
 
 
 def _wanted(run: PipelineRun, coschedule: str) -> Iterator[str]:
-    """The workspaces that have one. Of several on the same claim the last one has."""
+    """Yield the workspaces that have one. Of several on the same claim the last one has."""
     if coschedule in PER_RUN:
         yield ""
     elif coschedule == "workspaces":
@@ -171,7 +171,7 @@ def _wanted(run: PipelineRun, coschedule: str) -> Iterator[str]:
 
 
 def _tasks(run: PipelineRun, pipeline: UsedPipeline, workspace: str) -> Iterator[str]:
-    """The tasks whose pods must be on the assistant's node: all, or those whose last volume is the workspace's.
+    """Yield the tasks whose pods must be on the assistant's node: all, or those whose last volume is the workspace's.
 
     Source: reconciler/pipelinerun/pipelinerun.go getTaskrunWorkspaces.
     """
@@ -213,7 +213,13 @@ def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: 
         priority_class_name=(template.priority_class_name or "") if template is not None else "",
     )
     pod = Pod(Metadata(f"{name}-0", meta.namespace, labels=labels, owner_references=(owner,)), spec)
-    outcomes = admit(pod, world.policies, world.server)
+    review = made_pod(pod, world.policies, world.server)
+    outcomes = tuple(
+        structs.replace(outcome, allowed=False, code=review.refusals[0].code, refusal=review.refusals[0], object=None)
+        if review.refusals and passed_limits(outcome)
+        else outcome
+        for outcome in admit(pod, world.policies, world.server)
+    )
     secured = assistant_pod(template, world.config.flags)
     insecure = refusal(secured, f"{name}-0", world.namespace, world.server.version[1])
     if insecure is not None:
@@ -240,7 +246,7 @@ class Peak(Struct, frozen=True):
 
 
 def peaks(plan: Plan, results: Mapping[str, Sequence[RunResult]], finished: Collection[str] = ()) -> tuple[Peak, ...]:
-    """The peak of each name, of the tasks and of ``finally`` apart, which never run together.
+    """Return the peak of each name, of the tasks and of ``finally`` apart, which never run together.
 
     results: by task; one that can end in several ways counts with the largest amount. finished: tasks that are done or
     skipped. Tasks without a pod do not count. Empty for a plan with a cycle.
@@ -276,7 +282,7 @@ def _peaks(
 
 
 def _usage(results: Sequence[RunResult]) -> Quantities:
-    """The largest use of each name among the ways that lead to a pod, now or once a quota has room."""
+    """Return the largest use of each name among the ways that lead to a pod, now or once a quota has room."""
     quantities: Quantities = {}
     for result in results:
         if result.built is None or result.outcome is None or result.outcome.draft is None:
@@ -324,7 +330,7 @@ def refused_runs(
 
 
 def _in_order(plan: Plan) -> Iterator[Planned]:
-    """The tasks as they become ready, ``finally`` last."""
+    """Yield the tasks as they become ready, ``finally`` last."""
     waiting: Sequence[Planned] = [task for task in plan.tasks if not task.is_finally]
     done: set[str] = set()
     known = {planned.name for planned in waiting}
@@ -388,7 +394,7 @@ def pipeline_run(
     claims: Collection[str] = (),
     pods: Collection[str] = (),
 ) -> PipelineAnswer | Gap:
-    """The answer for each task as if nothing else ran, and what the tasks ask for together.
+    """Return the answer for each task as if nothing else ran, and what the tasks ask for together.
 
     children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
     used. claims, pods: names of claims and pods that are there. A plan with a problem of its own has no results.
@@ -418,7 +424,7 @@ def pipeline_run(
 
 
 def _claim_refusals(run: PipelineRun, claims: Sequence[WorkspaceClaim], world: RunWorld) -> tuple[ClaimRefusal, ...]:
-    """What refuses a claim of the run's workspaces, which are made before its first TaskRun.
+    """Return what refuses a claim of the run's workspaces, which are made before its first TaskRun.
 
     Source: reconciler/pipelinerun/affinity_assistant.go createOrUpdateAffinityAssistantsAndPVCs.
     """
@@ -479,7 +485,9 @@ def _task_not_there(run: PipelineRun, plan: Plan) -> Problem | None:
 def one_task(
     task: Planned, world: RunWorld, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
 ) -> tuple[RunResult, ...]:
-    """The answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any other."""
+    """Return the answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any
+    other.
+    """
     if task.gap is not None and task.gap.why in {"custom", "nested"}:
         return ()
     problem = webhook_refused(task.run, world.config.flags)
@@ -509,7 +517,7 @@ def _all_ended(names: Collection[str], children: Mapping[str, TaskRun]) -> bool:
 
 
 def has_ended(run: TaskRun | PipelineRun) -> bool:
-    """Whether a run has succeeded or failed."""
+    """Return whether a run has succeeded or failed."""
     return any(
         condition.type == "Succeeded" and condition.status in {"True", "False"}
         for condition in run.status.conditions or ()

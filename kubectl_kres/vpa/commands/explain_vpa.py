@@ -1,0 +1,50 @@
+"""``kubectl kres explain vpa/x``: what a vertical autoscaler makes of pods, and what its updater evicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from kubectl_kres.cli.run.explainer import Explainer
+from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, RunSummary
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.vpa.reports.effects import VpaEffects, effects_needs, vpa_effects
+from kubectl_kres.vpa.text.effects import effects_lines, summary
+
+#: Ends that are no good news.
+_BAD = ("refused", "again")
+
+
+class VpaExplainer(Explainer):
+    """Autoscalers, each by itself; of several a line each."""
+
+    judges_files = False
+
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+        return effects_needs(store, subject)
+
+    def reports(
+        self, turn: AnswerBatch, subject: Subject, run_summary: RunSummary
+    ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
+        options = self.page.options
+        for flag in ("container", "question"):
+            if getattr(options, flag):
+                name = "for" if flag == "question" else flag
+                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        try:
+            effects = vpa_effects(turn.store, subject, turn.ask)
+        except KresError as error:
+            run_summary.missed(error)
+            return
+        yield ObjectAnswer(subject, effects, self._lines(effects, many=turn.many)), None
+        bad = effects.allowed is False or (effects.eviction is not None and effects.eviction.result in _BAD)
+        run_summary.answered(effects.unseen, complete=effects.complete, negative=options.exit_code and bad)
+
+    def _lines(self, effects: VpaEffects, *, many: bool) -> Callable[[], Iterable[str]]:
+        color, width = self.page.color, self.page.width
+        if many and not self.page.options.whole:
+            return lambda: (summary(effects, color=color),)
+        return partial(effects_lines, effects, color=color, width=width)

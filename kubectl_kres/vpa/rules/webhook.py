@@ -1,0 +1,174 @@
+"""The mutating webhook of the vertical autoscaler, as admission asks it about a new pod.
+
+Source: vertical-pod-autoscaler 1.8.1 pkg/admission-controller/resource/pod/{handler.go,recommendation,patch},
+pkg/admission-controller/resource/vpa/matcher.go, pkg/target/controller_fetcher/controller_fetcher.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Draft, Put, Side, Slot, change
+from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.provenance.journal import Assume, Entry
+from kubectl_kres.quantity import ZERO, parse
+from kubectl_kres.vpa.rules.amounts import Amounts, BoundedAmount, WebhookFault, proportional_limit, quantity_in
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.rules.boost import boosted
+from kubectl_kres.vpa.rules.capping import capped
+from kubectl_kres.vpa.rules.limit_ranges import MergedItem, bound_in, merged_item
+
+#: Kind and name.
+Owner = tuple[str, str]
+
+#: What a controller appends to the names of what it makes: of a ReplicaSet a hash, of a Job a time in minutes.
+_MADE = {
+    "ReplicaSet": ("Deployment", re.compile(r"(.+)-[a-z0-9]+")),
+    "Job": ("CronJob", re.compile(r"(.+)-[0-9]+")),
+}
+
+#: As the admission controller registers itself, and as its chart does it.
+CONFIGURATION = "vpa-webhook-config"
+WEBHOOK = "vpa.k8s.io"
+
+
+class Scaled(Struct, frozen=True):
+    """What the webhook sets of one container."""
+
+    slot: Slot
+    requests: Amounts
+    limits: Amounts
+
+
+class VpaWebhook(Struct, frozen=True):
+    """The autoscalers of a namespace by the controller that they are about.
+
+    ``fails``: its failurePolicy is Fail, so that a pod is refused where the admission controller stops.
+    ``owner``: the controller of pods that name none.
+    """
+
+    autoscalers: Mapping[Owner, Autoscaler]
+    limits: tuple[Limits, ...] = ()
+    configuration: str = CONFIGURATION
+    again: bool = False
+    fails: bool = False
+    title: str = "what vertical autoscalers set"
+    owner: Owner | None = None
+
+    def controlling(self, owner: Owner | None) -> Autoscaler | None:
+        """Return the autoscaler of the pods of a controller; None: there is none that changes them."""
+        return None if owner is None else self.autoscalers.get(top_owner(owner, self.autoscalers))
+
+    def for_owner(self, owner: Owner | None) -> VpaWebhook:
+        """Return the same for pods of a controller."""
+        return structs.replace(self, owner=owner)
+
+    def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
+        """Change the pod as one call does, and return whether anything changed."""
+        autoscaler = self.controlling(draft.owner or self.owner)
+        if autoscaler is None:
+            return False
+        try:
+            changes = scaled_containers(autoscaler, draft.containers, self.limits)
+        except WebhookFault as fault:
+            if journal is not None:
+                text = f"the admission controller of {autoscaler.source.ref} fails, and the pod stays as it is: {fault}"
+                journal.append(Assume("spec", "vpa/fault", text))
+            return False
+        before = draft.values()
+        for each in changes:
+            change(_puts(each, "requests", each.requests), journal)
+            change(_puts(each, "limits", each.limits), journal)
+        return before != draft.values()
+
+    def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
+        """Return what the server answers where the admission controller stops and must be heard; it refuses no pod."""
+        del name, journal
+        autoscaler = self.controlling(draft.owner or self.owner) if self.fails else None
+        if autoscaler is None:
+            return ()
+        try:
+            scaled_containers(autoscaler, draft.containers, self.limits)
+        except WebhookFault as fault:
+            if not fault.stops:
+                return ()
+            text = (
+                f'failed calling webhook "{WEBHOOK}": failed to call webhook: the admission controller stops: {fault}'
+            )
+            finding = Finding(text, "vpa/fault", "spec", source=autoscaler.source)
+            return (Refusal(500, "InternalError", f"Internal error occurred: {text}", (finding,)),)
+        return ()
+
+
+def controlling_autoscalers(autoscalers: Iterable[Autoscaler]) -> dict[Owner, Autoscaler]:
+    """Return the autoscaler that decides for each controller: the oldest of those that change pods.
+
+    Source: pkg/admission-controller/resource/vpa/matcher.go GetMatchingVPA.
+    """
+    result: dict[Owner, Autoscaler] = {}
+    for each in autoscalers:
+        if (each.mode != "Off" or each.boosts) and each.stronger_than(result.get(each.target)):
+            result[each.target] = each
+    return result
+
+
+def scaled_containers(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]) -> tuple[Scaled, ...]:
+    """Return what is set of the containers of a pod, in their order. Raises WebhookFault."""
+    item = merged_item(limits, "Container")
+    recommended = {}
+    if autoscaler.recommended is not None:
+        recommended = capped(autoscaler, slots, item, merged_item(limits, "Pod"))
+    result = []
+    for slot in slots:
+        own = recommended.get(slot.name)
+        requests = dict(own.target or {}) if own is not None else {}
+        set_limits = dict(_limits(autoscaler, slot, requests, item)) if own is not None else {}
+        if autoscaler.mode == "Off":
+            requests, set_limits = {}, {}
+        if autoscaler.boosts:
+            policy = autoscaler.policy(slot.name)
+            if policy is not None and policy.mode == "Off":
+                continue
+            requests, set_limits = boosted(autoscaler, slot, requests, set_limits)
+        result.append(Scaled(slot, requests, set_limits))
+    return tuple(result)
+
+
+def _limits(
+    autoscaler: Autoscaler, slot: Slot, requests: Amounts, item: MergedItem | None
+) -> Iterator[tuple[str, BoundedAmount]]:
+    """Limits in proportion to the new requests, unless requests alone are set. Source: GetContainersResources."""
+    if autoscaler.mode != "Off" and not autoscaler.scales_limits(slot.name):
+        return
+    for name in ("cpu", "memory"):
+        default = bound_in(item.default if item is not None else None, name)
+        own = slot.limits.get(name, ZERO)
+        new = proportional_limit(name, own, slot.requests.get(name, ZERO), quantity_in(requests, name), default)
+        if new is not None:
+            yield name, BoundedAmount(own).set("vpa/limit-ratio", new, autoscaler.first_source(requests[name]))
+
+
+def _puts(scaled: Scaled, side: Side, amounts: Amounts) -> Iterator[Put]:
+    """Yield each rule that an amount went through. What is empty is left out. Source: RemoveEmptyResourceKeyIfAny."""
+    for name, amount in amounts.items():
+        for step in amount.steps if name else ():
+            yield Put(scaled.slot, side, name, parse(str(step.quantity)), step.rule, step.source)
+
+
+def top_owner(owner: Owner, targets: Collection[Owner]) -> Owner:
+    """Return the controller that autoscalers of a pod are about, ``owner`` being the one that the pod names.
+
+    ``targets``: the controllers that autoscalers are about. The name of a ReplicaSet or Job tells whether one of them
+    made it, so that it need not be read; owners of Deployments and the like are not followed.
+    """
+    kind, name = owner
+    if kind not in _MADE:
+        return owner
+    maker, shape = _MADE[kind]
+    match = shape.fullmatch(name)
+    parent = (maker, match[1]) if match is not None else owner
+    return parent if parent in targets else owner

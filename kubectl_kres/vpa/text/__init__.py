@@ -1,0 +1,32 @@
+"""What the vertical autoscaler adds to the texts about pods, quotas and namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from kubectl_kres.render.text.system import RenderSystem
+from kubectl_kres.vpa.model import KIND
+
+if TYPE_CHECKING:
+    from kubectl_kres.render.text.line import Line
+    from kubectl_kres.reports.common.explanation import Explanation
+
+#: What it means that the server has no autoscalers.
+NO_VPA = "the vertical autoscaler is not installed"
+
+
+class VpaText(RenderSystem):
+    """What becomes of recommendations on their way into a pod."""
+
+    absent: Mapping[str, str] = {KIND: NO_VPA}
+
+    def outcome_lines(self, explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
+        del now
+        if any(getattr(entry, "rule", "").startswith("vpa/") for entry in explanation.journal):
+            from kubectl_kres.vpa.text.bounded import bounded_lines
+
+            yield from bounded_lines(explanation, width)
+
+
+SYSTEM = VpaText()
