@@ -10,7 +10,7 @@ from typing import Any
 
 _AMOUNTS = ("1", "500m", "128Mi", "1Gi", "2", "100Mi", "0", "1.5", "3e2", "1Ei")
 #: What stands in the place of something else: of each type, and of each form that a library may stumble over.
-_VALUES: tuple[Any, ...] = (
+VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 0.5, -0.0, 2**31, 2**63 - 1, 2**63, -(2**63), 10**40, 1e300, 1e-7),
     *("", "x", "1", "-1", "0", "1e999", "\u0000", "\ud800", "é", "../x", "a/b", "a.b.c/d", "true", "1Ki1", "9" * 40),
     *("2026-01-01T00:00:00Z", "99999-99-99", "rfc", "$(params.x)", "{{ x }}", "%s", "\u202e", " ", "\n", "-1Gi"),
@@ -137,13 +137,13 @@ def altered(random: Random, item: dict[str, Any]) -> dict[str, Any]:
         container, key = random.choice(places)
         deed = random.random()
         if deed < 0.6:
-            container[key] = copy.deepcopy(random.choice(_VALUES))
+            container[key] = copy.deepcopy(random.choice(VALUES))
         elif deed < 0.75:
             del container[key]
         elif deed < 0.9 and isinstance(container, dict):
-            container[random.choice(_KEYS)] = copy.deepcopy(random.choice(_VALUES))
+            container[random.choice(_KEYS)] = copy.deepcopy(random.choice(VALUES))
         elif isinstance(container, list):
-            container.append(copy.deepcopy(random.choice((*_VALUES, container[key]))))
+            container.append(copy.deepcopy(random.choice((*VALUES, container[key]))))
     if random.random() < 0.06:
         item["kind"] = random.choice(_KINDS)
     if random.random() < 0.06:

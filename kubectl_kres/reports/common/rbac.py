@@ -41,10 +41,12 @@ def _rights_of_systems(command: str) -> tuple[Right, ...]:
 def _over_pods(command: str) -> Iterator[Right]:
     """Yield a system's rights for a command, and those for pods where the command looks at them, too."""
     for purpose in filter(None, (system.over_pods.get(command) for system in systems())):
-        yield from (right._replace(adds=purpose) for right in _ANY_POD)
+        yield from (right._replace(adds=purpose) for right in (*_ANY_POD, *_DEVICES))
 
 
 _ANY_POD = (*_PODS, *_rights_of_systems("pods"))
+#: What counts where a quota limits devices.
+_DEVICES = (Right("ResourceClaim", _LIST), Right("DeviceClass", _LIST))
 _OF_PODS = ("explain", "quota", "diff", "qos")
 _OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
 
@@ -78,8 +80,7 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         *_NAMED_POLICIES,
         *_rights_of_systems("quota"),
         Right("Service", _LIST),
-        # Where a quota counts devices.
-        *(Right("ResourceClaim", _LIST), Right("DeviceClass", _LIST)),
+        *_DEVICES,
         _AUTOSCALERS,
     ),
     **{name: (*_rights_of_systems(name), *_over_pods(name)) for name in _OWN_COMMANDS},

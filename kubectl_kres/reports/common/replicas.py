@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import msgspec
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.objects import LabelSelector
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import ControllerRevision, Event, Strategy, Workload
 from kubectl_kres.reports.common.parts import Record
@@ -90,17 +92,22 @@ def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key])
 def selector_text(selector: Any) -> str:
     """Return a selector as the query parameter: of a LabelSelector as decoded, or the plain map of a
     ReplicationController.
+
+    Empty for what is none, as a file may hold it: then everything is listed.
     """
     if not isinstance(selector, dict):
         return ""
     if "matchLabels" not in selector and "matchExpressions" not in selector:
         return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for expression in selector.get("matchExpressions") or ():
-        key, values = expression.get("key", ""), ",".join(expression.get("values") or ())
-        operator = expression.get("operator", "")
+    try:
+        typed = msgspec.convert(selector, LabelSelector)
+    except msgspec.ValidationError:
+        return ""
+    parts = [f"{key}={value}" for key, value in sorted((typed.match_labels or {}).items())]
+    for expression in typed.match_expressions or ():
+        key, values = expression.key, ",".join(expression.values or ())
         shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
-        parts.append(shown.get(operator, f"{key} notin ({values})"))
+        parts.append(shown.get(expression.operator, f"{key} notin ({values})"))
     return ",".join(parts)
 
 
