@@ -7,8 +7,9 @@ from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING, REMEDIES
 from kubectl_kres.reports.remedies.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.remedies.shape import OF_VALUES
+from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, WHOLE
 
-OF_SYSTEMS = (rule for system in systems() for rule in (*system.remedies(), *system.own_remedies()))
+OF_SYSTEMS = {*TEKTON_REMEDIES, *WHOLE, *(rule for system in systems() for rule in system.sentences)}
 WITH_REMEDY = {*OF_VALUES, *REMEDIES, *OF_RESIZES, *OF_SYSTEMS}
 
 

@@ -26,7 +26,6 @@ from kubectl_kres.reports.common.analysis import Account, Analysis, instead
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -46,7 +45,7 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
     """None where nothing is made beside its pods that a policy of the namespace looks at. Raises Unparsable."""
     policies, server = analysis.known.policies, analysis.server
     start = analysis.start
-    if analysis.system:
+    if analysis.made is not None:
         return None
     first = () if start.live is not None else tuple(_first(store, subject, analysis))
     objects = () if start.live is not None else objects_of(start.pod, policies, server)
@@ -152,8 +151,6 @@ def first_refusals(first: Iterable[Creation], policies: Policies, server: Server
 def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creation]:
     kind = subject.ref.kind
     workload = analysis.start.owner or manifest_workload(subject)
-    for system in systems():
-        yield from system.creations(store, subject, analysis)
     if workload is None:
         return
     if kind == "CronJob":

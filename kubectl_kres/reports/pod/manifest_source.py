@@ -15,7 +15,6 @@ from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Subject, pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, made_from, revision_name
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -25,8 +24,6 @@ Maker = Workload | ControllerRevision
 
 def start_of(store: Store, subject: Subject) -> PodManifest:
     """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
-    for system in systems():
-        system.refuse_several(subject)
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref

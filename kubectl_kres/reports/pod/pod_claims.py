@@ -18,7 +18,6 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import systems
 from kubectl_kres.store.store import ReadRequest, Store
 
 _KIND = "PersistentVolumeClaim"
@@ -56,9 +55,7 @@ def has_account(subject: Subject, analysis: Analysis) -> bool:
     if spec.volumes or spec.resource_claims:
         return True
     name = _COUNTS.get(subject.ref.kind)
-    if name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas):
-        return True
-    return any(system.makes_objects for system in systems())
+    return name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas)
 
 
 #: What a quota counts of what is made before the pods of a kind.

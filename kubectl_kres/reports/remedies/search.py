@@ -59,7 +59,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
     What refuses and is not of values or room ``stays``: the rest is found all the same.
     """
-    if analysis.system:
+    if analysis.made is not None:
         return ()
     try:
         place = workplace(store, subject, analysis, server)

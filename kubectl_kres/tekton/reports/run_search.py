@@ -87,7 +87,7 @@ class RunTrial(Struct, frozen=True):
 
 def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
     """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
-    case = analysis.maker
+    case = analysis.made.source if analysis.made is not None else None
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
     part = analysis.tekton
     if not isinstance(case, RunCase):
