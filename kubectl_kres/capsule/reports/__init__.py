@@ -22,7 +22,7 @@ from kubectl_kres.capsule.model import (
 )
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.effective_policies import Extension
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Record
 from kubectl_kres.reports.common.system import (
     AboutPod,
@@ -120,12 +120,12 @@ def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -
     return NamespaceRules(summaries_of_namespace(store, namespace))
 
 
-def _extend(store: Store, namespace: str, policies: Policies) -> Extension:
+def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     if not bears(store, namespace):
-        return Extension(policies)
+        return ExtendedPolicies(policies)
     from kubectl_kres.capsule.reports.common.tenancy import extended
 
-    return Extension(*extended(store, namespace, policies), _COMPUTED)
+    return ExtendedPolicies(*extended(store, namespace, policies), _COMPUTED)
 
 
 def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:

@@ -152,6 +152,8 @@ def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Ana
 
 
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    if analysis.made is not None:
+        return ()
     from kubectl_kres.policies.reports.security_patch import security_patch
 
     patch = security_patch(store, subject, analysis)
@@ -198,5 +200,6 @@ SYSTEM = System(
     },
     sentences=dict.fromkeys(REFUSING, _sentence),
     reads=_reads,
-    admission=Admitter(apply=_apply, remedies=_remedies),
+    remedies=_remedies,
+    admission=Admitter(apply=_apply),
 )

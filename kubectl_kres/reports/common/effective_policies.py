@@ -36,7 +36,7 @@ class NamespacePolicies(Struct, frozen=True):
     assumptions: tuple[Assume, ...]
 
 
-class Extension(NamedTuple):
+class ExtendedPolicies(NamedTuple):
     """Policies with what systems enforce, what was assumed, and the names of webhooks whose answers are computed so."""
 
     policies: Policies
@@ -120,13 +120,13 @@ def extending_kinds() -> tuple[str, ...]:
     return tuple(kind for system in registered("reports") for kind in system.kinds.get("policies", ()))
 
 
-def extend(store: Store, namespace: str, policies: Policies) -> Extension:
+def extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     """Return the policies with what all systems enforce on pods of the namespace."""
-    extension = Extension(policies)
+    extension = ExtendedPolicies(policies)
     for system in registered("reports"):
         if system.admission is not None and system.admission.extend is not None:
             more = system.admission.extend(store, namespace, extension.policies)
-            extension = Extension(
+            extension = ExtendedPolicies(
                 more.policies, (*extension.assumed, *more.assumed), extension.computed | more.computed
             )
     return extension

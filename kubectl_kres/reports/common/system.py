@@ -26,7 +26,7 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.effective_policies import Extension
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.parts import (
     Edit,
@@ -227,14 +227,12 @@ class PodMaker(Struct, frozen=True):
 
     ``analyse``: the analysis of a pod of its making, with ``Analysis.made``; None for any other.
     ``sentences``: what mends the refusals of such an analysis; ``names`` of containers by path, sentences by rule that
-    its own come before. ``remedies``: edits with which the pod comes, each tried. ``reach``: the ways to other QoS
-    classes.
+    its own come before. ``reach``: the ways to other QoS classes.
     ``cache_key``: of one of its objects; None: no other is like it, or it is not worth looking.
     """
 
     analyse: Analyse
     sentences: Callable[[Analysis, Mapping[str, str], Mapping[str, Sentences]], tuple[str, ...]]
-    remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]]
     reach: Callable[[Store, Subject, EvaluationOptions, Draft], Iterable[Any]]
     cache_key: Callable[[Store, Subject, EvaluationOptions], CacheKey | None]
 
@@ -258,12 +256,11 @@ class Admitter(Struct, frozen=True):
 
     ``extend``: the policies of a namespace with what it enforces; called again only where objects of kinds of the role
     ``policies`` have changed. ``apply``: the analysis of the next pod, or of the workload of a file, with what it
-    decides. ``remedies``: changes, tried, that let any pod pass which it refuses.
+    decides.
     """
 
-    extend: Callable[[Store, str, Policies], Extension] | None = None
+    extend: Callable[[Store, str, Policies], ExtendedPolicies] | None = None
     apply: Callable[[Store, Subject, EvaluationOptions, Analysis, Target], Analysis] | None = None
-    remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]] | None = None
 
 
 class System(Struct, frozen=True):
@@ -274,6 +271,7 @@ class System(Struct, frozen=True):
     what it reads; of ``pods`` whatever explains pods. ``over_pods``: commands of its own that look at pods, too, and
     what for. ``sentences``: what to change of any pod, by rule of its own that refuses.
     ``reads``: the answer to a question; None: nothing. ``describe(store, object, now)``: None for an object of others.
+    ``remedies``: changes, tried, that let a pod pass which it makes, or refuses.
     ``explain_namespace``: its part in the explanation of a namespace with these LimitRanges.
     """
 
@@ -286,6 +284,7 @@ class System(Struct, frozen=True):
     sentences: Mapping[str, Sentences] = {}
     reads: Callable[[Store, Question], Iterable[ReadRequest] | None] | None = None
     describe: Callable[[Store, Any, str], ObjectDescription | None] | None = None
+    remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]] | None = None
     explain_namespace: Callable[[Store, str, Sequence[Limits]], NamespaceRules] | None = None
     pods: PodMaker | None = None
     quotas: QuotaKeeper | None = None
@@ -321,6 +320,13 @@ def rules_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -
     parts = [system.explain_namespace(store, namespace, limits) for system in systems() if system.explain_namespace]
     return NamespaceRules(
         tuple(rule for part in parts for rule in part.rules), tuple(row for part in parts for row in part.limits)
+    )
+
+
+def remedies_of_systems(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    """Return the changes, tried, that systems know of."""
+    return tuple(
+        remedy for system in systems() if system.remedies for remedy in system.remedies(store, subject, analysis)
     )
 
 

@@ -41,7 +41,7 @@ from kubectl_kres.reports.common.system import (
     kinds_of,
     maker_of,
     quota_keepers,
-    systems,
+    remedies_of_systems,
 )
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
@@ -358,9 +358,8 @@ def _advice(
     unseen: Sequence[Unseen],
 ) -> Advice:
     """``unseen``: what could not be read, as ``unseen_of`` has it without the analysis."""
-    maker = maker_of(analysis)
-    if maker is not None:
-        if ways := maker.remedies(store, subject, analysis):
+    if analysis.made is not None:
+        if ways := remedies_of_systems(store, subject, analysis):
             return Advice(ways)
         texts = sentences_of(store, subject, analysis)
         return Advice(untested_remedies(texts), "" if texts else NOTHING)
@@ -376,9 +375,7 @@ def _advice(
         ways = tuple(structs.replace(way, text="; ".join((way.text, *rest))) for way in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
-        admitters = [system.admission for system in systems() if system.admission is not None]
-        found = [admitter.remedies(store, subject, analysis) for admitter in admitters if admitter.remedies is not None]
-        fixes = tuple(fix for remedies in found for fix in remedies)
+        fixes = remedies_of_systems(store, subject, analysis)
         if fixes:
             return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
         texts = sentences_of(store, subject, analysis)

@@ -104,6 +104,8 @@ def _sentences(analysis: Analysis, names: Mapping[str, str], sentences: Mapping[
 
 
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    if analysis.tekton is None:
+        return ()
     from kubectl_kres.tekton.reports.run_search import run_remedies
 
     return run_remedies(store, subject, analysis)
@@ -173,6 +175,7 @@ SYSTEM = System(
     },
     reads=_reads,
     describe=_describe,
+    remedies=_remedies,
     explain_namespace=_explain_namespace,
-    pods=PodMaker(_analyse, _sentences, _remedies, _reach, _cache_key),
+    pods=PodMaker(_analyse, _sentences, _reach, _cache_key),
 )

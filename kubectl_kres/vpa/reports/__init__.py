@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.effective_policies import Extension
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.system import (
     AboutPolicies,
@@ -36,13 +36,13 @@ def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
     return (ReadRequest(KIND, question.namespace, required=False),)
 
 
-def _extend(store: Store, namespace: str, policies: Policies) -> Extension:
+def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     if not any(True for _ in store.all(KIND, namespace)):
         known = store.covered(ReadRequest(KIND, namespace)).known
-        return Extension(policies, computed=frozenset({WEBHOOK} if known else ()))
+        return ExtendedPolicies(policies, computed=frozenset({WEBHOOK} if known else ()))
     from kubectl_kres.vpa.reports.installed import extended
 
-    return Extension(*extended(store, namespace, policies), frozenset({WEBHOOK}))
+    return ExtendedPolicies(*extended(store, namespace, policies), frozenset({WEBHOOK}))
 
 
 def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
