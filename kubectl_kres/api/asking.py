@@ -28,7 +28,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.system import require_answers
+from kubectl_kres.reports.common.system import answers_about, require_answers
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -89,11 +89,12 @@ _NO_CLUSTER = "policies=[] answers with no policy but those; cluster= says where
 
 
 class Prepared(NamedTuple):
-    """Objects to answer for, in a store that the readings fill."""
+    """Objects to answer for, in a store that the readings fill. ``counted``: those that make no pods, as claims."""
 
     reading: Reading
     subjects: tuple[Subject, ...]
     ask: EvaluationOptions
+    counted: tuple[Subject, ...] = ()
 
     @property
     def store(self) -> Store:
@@ -109,8 +110,11 @@ class AnswerScope(NamedTuple):
     kube_version: str
 
 
-def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants) -> Prepared:
-    """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError."""
+def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants, counted: Wants | None = None) -> Prepared:
+    """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError.
+
+    ``counted``: the reads for objects that make no pods, as claims; None: there are no answers about them.
+    """
     cluster = _cluster(frame)
     space = frame.namespace or cluster.namespace
     named = [item for item in items if isinstance(item, str) and not is_file(item)]
@@ -121,14 +125,25 @@ def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants) -> Prepared:
     over = Store(reading.store.origin)
     workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
     subjects = [*(_of_name(reading, name, space) for name in named), *map(_of_manifest, workloads)]
-    if not subjects:
+    others = [*_counted(manifests, space or "default")] if counted is not None else []
+    pairs = [*((subject, wants) for subject in subjects), *((other, counted or wants) for other in others)]
+    if not subjects and not others:
         raise UsageError("there is no pod and nothing that makes pods")
-    for subject in subjects:
-        complete(reading, over, subject, wants)
+    for subject, reads in pairs:
+        complete(reading, over, subject, reads)
     for subject in subjects:
         if subject.raw is None and reading.store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is None:
             raise missing(reading.store, subject)
-    return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version))
+    return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version), tuple(others))
+
+
+def _counted(manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
+    """Claims and what else quotas count of what was passed."""
+    for manifest in manifests:
+        kind = kind_of(manifest)
+        if kind is not None and answers_about(kind).counted:
+            ref = ObjectRef(kind.kind, manifest.ref.name, manifest.namespace or namespace)
+            yield Subject(ref, kind, manifest.raw, manifest.file)
 
 
 def _cluster(frame: AnswerScope) -> Cluster:

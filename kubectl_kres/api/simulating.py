@@ -30,7 +30,8 @@ from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
 from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
-from kubectl_kres.reports.common.explanation import Subject, unread
+from kubectl_kres.reports.common.explanation import unread
+from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
@@ -122,12 +123,18 @@ def found_in(
 
 def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``asked`` raises."""
-    prepared = asked(items, scope, needs)
-    spaces: dict[str, list[Subject]] = {}
-    for subject in prepared.subjects:
-        spaces.setdefault(subject.ref.namespace, []).append(subject)
+    prepared = asked(items, scope, needs, policy_needs)
+    spaces = dict.fromkeys(subject.ref.namespace for subject in (*prepared.subjects, *prepared.counted))
     contexts = (
-        CheckContext(prepared.store, prepared.ask, space, subjects, of_files=True) for space, subjects in spaces.items()
+        CheckContext(
+            prepared.store,
+            prepared.ask,
+            space,
+            [subject for subject in prepared.subjects if subject.ref.namespace == space],
+            of_files=True,
+            counted=[subject for subject in prepared.counted if subject.ref.namespace == space],
+        )
+        for space in spaces
     )
     return worst_first(
         check_finding for context in contexts for check_finding in check(context, codes)

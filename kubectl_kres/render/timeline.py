@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.overview.lines import SIGNS, unseen_words
+from kubectl_kres.render.overview.lines import SIGNS, SIGNS_SAID, unseen_words
 from kubectl_kres.render.text.line import Line, draw, since, size, toned, wrapped
 from kubectl_kres.render.text.line import row as row_of
 from kubectl_kres.reports.common.explanation import Unseen, strip_controller_prefix
@@ -59,6 +59,8 @@ def _all(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
         yield [("strong", f"  {row_of(_HEADS, sizes)}  {_LAST}")]
         for row, entry in rows:
             yield from _entry(row, sizes, entry, width)
+        if any(entry.severity for entry in timeline.entries):
+            yield [("quiet", SIGNS_SAID)]
     yield from toned("quiet", wrapped(EXPIRED, width))
     for unseen in timeline.unseen:
         yield from _unseen(unseen, width)

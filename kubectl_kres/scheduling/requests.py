@@ -138,9 +138,12 @@ def requests_of(pod: SchedulingPod | CountedPod, *, on_node: bool) -> Amounts:
     inits: tuple[tuple[_List, tuple[_List, _List] | None, bool], ...] = ()
     if spec.init_containers:
         inits = tuple(
-            [(_asked(one.resources), has.get(one.name), one.restart_policy == "Always") for one in spec.init_containers]
+            [
+                (_asked(init.resources), has.get(init.name), init.restart_policy == "Always")
+                for init in spec.init_containers
+            ]
         )
-    containers = tuple([(_asked(one.resources), has.get(one.name)) for one in spec.containers or ()])
+    containers = tuple([(_asked(container.resources), has.get(container.name)) for container in spec.containers or ()])
     return _sum(_Shape(containers, inits, level, level_has, _listed(spec.overhead), infeasible))
 
 
@@ -156,18 +159,18 @@ class CountedRequests:
         if spec.init_containers or spec.resources or spec.overhead or _PENDING in bytes(status.conditions):
             return requests_of(pod, on_node=True)
         key = (
-            *[(one.name, bytes(one.resources)) for one in spec.containers or ()],
+            *[(container.name, bytes(container.resources)) for container in spec.containers or ()],
             *[
-                (one.name, bytes(one.resources), bytes(one.allocated_resources))
-                for one in status.container_statuses or ()
+                (entry.name, bytes(entry.resources), bytes(entry.allocated_resources))
+                for entry in status.container_statuses or ()
             ],
         )
-        found = self._known.get(key)
-        if found is None:
+        requests = self._known.get(key)
+        if requests is None:
             if len(self._known) >= _MANY:
                 self._known.clear()
-            found = self._known[key] = requests_of(pod, on_node=True)
-        return found
+            requests = self._known[key] = requests_of(pod, on_node=True)
+        return requests
 
 
 _PENDING, _MANY = b"PodResizePending", 20_000

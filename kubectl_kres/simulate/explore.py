@@ -186,7 +186,7 @@ class Explorer:
         made: dict[int, WorkloadState] = {}
         for place in active:
             workload = state.workloads[place][1]
-            if not isinstance(workload, DeploymentState) or self.tables.revision_cost(workload):
+            if not isinstance(workload, DeploymentState) or self.tables.revision_cost(workload) or self.tables.reviews:
                 continue
             if not workload.sets:
                 after = synced(workload, may_create=lambda: True)

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
-from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import create_claim
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate import controllers as statefulset
 from kubectl_kres.simulate.controllers import synced
@@ -200,22 +199,33 @@ class StateReader:
             case DeploymentState():
                 after = synced(workload, may_create=lambda: True)
                 if after is not None and len(after.sets) > len(workload.sets):
-                    yield from self.refused_revision(key, revision_of(workload), policies)
+                    review = self.tables.revision_review(key, workload.template, world)
+                    yield from self.refused_revision(key, revision_of(workload), policies, review)
                 for item in workload.sets:
                     if count(item.pods) < item.wanted:
                         yield from self._refused_pod(key, item.template, world, policies)
             case StatefulSetState():
                 if self.tables.lacks_revision(workload):
-                    yield from self.refused_revision(key, revision_of(workload), policies)
+                    review = self.tables.revision_review(key, workload.template, world)
+                    yield from self.refused_revision(key, revision_of(workload), policies, review)
                 else:
                     yield from self._refused_replica(key, workload, state, world, policies)
             case _:
                 if count(workload.pods) < workload.wanted:
                     yield from self._refused_pod(key, workload.template, world, policies)
 
-    def refused_revision(self, key: Key, revision: tuple[str, str], policies: Policies) -> Iterator[Refused]:
-        """What refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none: nothing."""
+    def refused_revision(
+        self, key: Key, revision: tuple[str, str], policies: Policies, review: ObjectReview
+    ) -> Iterator[Refused]:
+        """What refuses the ReplicaSet or ControllerRevision of a template, by its kind and resource; none: nothing.
+
+        ``review``: what policies say of it, before any quota.
+        """
         (kind, resource), name = revision, f"{key[1]}-*"
+        if review.refusals:
+            outcomes = tuple(Outcome(False, refusal.code, refusal) for refusal in review.refusals)
+            yield Refused(kind, name, _answers(outcomes), key)
+            return
         verdict = evaluate(count_request(resource, name), policies.quotas, self.tables.server.limited_resources)
         answers = [
             StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
@@ -232,7 +242,7 @@ class StateReader:
             yield Refused("Pod", name or f"{key[1]}-*", answers, key)
             return
         # The pod is taken; a claim without which it never starts is not.
-        for kind, refusal in self.tables.object_refusals(template, policies):
+        for kind, refusal in self.tables.refusals_of_objects(template, policies):
             answer = StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
             yield Refused(kind, name or f"{key[1]}-*", (answer,), key)
             return
@@ -249,7 +259,7 @@ class StateReader:
             if name in state.claims:
                 continue
             raw = claim_raw(world.objects[key], claim, name)
-            answers = _answers(create_claim(raw, policies, self.tables.server))
+            answers = _answers(self.tables.claim_outcomes(raw, policies))
             if answers:
                 result = True
                 yield Refused("PersistentVolumeClaim", name, answers, key)

@@ -204,7 +204,8 @@ class Controllers:
 
     def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
         cost = self.tables.revision_cost(workload)
-        after = synced(workload, may_create=lambda: state.fits(cost))
+        world, key = self.tables.worlds[state.world], state.workloads[place][0]
+        after = synced(workload, may_create=lambda: state.fits(cost) and self.tables.may_revise(key, workload, world))
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
             yield state.having(place, after).charged(cost, grown)
@@ -241,8 +242,8 @@ class Controllers:
 
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
         if self.tables.lacks_revision(workload):
-            cost = self.tables.revision_cost(workload)
-            if state.fits(cost):
+            cost, key = self.tables.revision_cost(workload), state.workloads[place][0]
+            if state.fits(cost) and self.tables.may_revise(key, workload, self.tables.worlds[state.world]):
                 made = workload._replace(revisions=(*workload.revisions, workload.template))
                 yield state.having(place, made).charged(cost)
             return

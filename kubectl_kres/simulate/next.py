@@ -155,7 +155,8 @@ class _Restarts:
         if left_out or not workload.replicas or pods_of(workload) < workload.replicas:
             return
         new = self._new(workload)
-        if new and not (self.at_once == 1 and self._exchanges(workload, new)):
+        may = self.tables.may_revise(key, workload, self.tables.worlds[self.state.world])
+        if new and not (self.at_once == 1 and may and self._exchanges(workload, new)):
             yield _Restart(key, workload, dict(self.growth(workload)))
 
     def _new(self, workload: WorkloadState) -> list[Shape]:
@@ -335,7 +336,8 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
             template = tables.template_of(world.objects[key], whole=key in world.whole)
             if key[0] in _MADE_BEFORE and template not in tables.revised.get(key, ()):
                 policies = namespace.requests.policies(state)
-                refused = namespace.reader.refused_revision(key, _MADE_BEFORE[key[0]], policies)
+                review = tables.revision_review(key, template, world)
+                refused = namespace.reader.refused_revision(key, _MADE_BEFORE[key[0]], policies, review)
                 messages = tuple(text for item in refused for text in item.messages)
                 if messages:
                     yield Next(key, len(other), len(other), messages)

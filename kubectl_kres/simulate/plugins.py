@@ -13,13 +13,14 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Server
-from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
 from kubectl_kres.model.admitting import is_secret, kind_name
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decoded, mapping
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
+from kubectl_kres.policies.rules.made_objects import reviewed, unread_of
 from kubectl_kres.policies.rules.newer import answerable
 from kubectl_kres.policies.rules.pod_security.levels import standard_of
 from kubectl_kres.policies.rules.policy import Bound, Look, finder
@@ -181,6 +182,20 @@ class Plugins:
             f"{MUTATING} {bound.policy.name} is not computed: it changes the {request.kind}" for bound in changing
         )
         yield from self._reviewed(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
+
+    def review(self, raw: Raw, server: Server, *, whole: bool = True) -> ObjectReview:
+        """What policies say of an object that a controller makes. ``whole``: nothing of its maker was left out."""
+        if undecodable(raw) is not None:
+            return ObjectReview(raw)
+        try:
+            sent = creation(raw, self.name)
+            request = sent.of(chain.named(settled(raw, server), self.name))
+        except (Unparsable, msgspec.ValidationError):
+            return ObjectReview(raw)
+        deciding = self._without(unread_of(request.kind, whole=whole), request)
+        review = reviewed(chain.Chain(request, Policies(), server, deciding), request, raw)
+        self._add_gaps(review.gaps)
+        return review
 
     def policy(self, raw: Raw, policies: Policies, *, exists: bool) -> Iterator[Outcome]:
         """The answers to a policy or a binding itself."""

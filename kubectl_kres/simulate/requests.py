@@ -188,7 +188,7 @@ class Requests:
             source = Source("ResourceQuota", name, quota.metadata.namespace)
             scopes = measures.items[next(measures.numbers(quota))[1]].scopes if quota.spec.hard else ()
             quotas.append(Quota(name, source, scopes, hard, used))
-        return msgspec.structs.replace(world.policies, quotas=tuple(quotas))
+        return msgspec.structs.replace(self.tables.policies(world), quotas=tuple(quotas))
 
     def _hard(self, quota: ResourceQuota) -> Mapping[str, Quantity]:
         return parse_list(quota.spec.hard, "spec.hard")

@@ -14,6 +14,7 @@ from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.final_states import FinalState, StateReader
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
+from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import Key, Workloads, World
 from kubectl_kres.simulate.tables import Tables
@@ -40,6 +41,8 @@ class NamespaceSimulation:
         #: What steps delete, by name: of what controllers made only this is reported apart from others like it.
         self.deleted = {key_of_step(step) for step in steps if isinstance(step, Delete)}
         self.tables = Tables(server, quotas, evaluated, look)
+        kinds = {key[0] for key in (*world.objects, *map(key_of_step, steps))}
+        self.tables.reviews = not kinds.isdisjoint(POLICIES)
         self.requests = Requests(self.tables)
         self.reader = StateReader(self.requests)
         #: Shapes of the pods that belong to something which no controller here acts on.

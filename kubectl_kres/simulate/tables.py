@@ -18,9 +18,10 @@ from kubectl_kres.admission.quota.quota_admission import (
     request_of,
     resource_of,
 )
-from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.request.made_objects import job_raw, revision_raw
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
-from kubectl_kres.admission.request.volume_claims import classed, create_claim
+from kubectl_kres.admission.request.volume_claims import classed, create_claim, made_claim, with_review
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decoded
 from kubectl_kres.model.pod import Pod
@@ -148,6 +149,9 @@ class Tables:
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
         #: Pods and ReplicaSets that steps delete, and whose they are.
         self.made: dict[Key, MadeBy] = {}
+        #: Whether policies may look at what controllers make, and what they say of the ReplicaSets and others.
+        self.reviews = False
+        self._reviews: dict[tuple[Key, int, str], ObjectReview] = {}
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 
@@ -226,6 +230,12 @@ class Tables:
         refused: list[Outcome] = []
         for variant in self._variants(template):
             pairs, outcomes = self._judged_variant(template, variant, world)
+            refusals = self.object_refusals(variant, without_quotas(self.policies(world)))
+            blocked = [Outcome(False, refusal.code, refusal) for _, refusal in refusals]
+            if blocked:
+                # Such a pod is taken and never starts.
+                refused += blocked
+                continue
             objects = self._objects_cost(variant.pod(), world)
             stored.update(dict.fromkeys(self._shape_of(pair, objects) for pair in pairs))
             refused += outcomes
@@ -287,6 +297,13 @@ class Tables:
             )
         return self._variants_of[template]
 
+    def policies(self, world: World) -> Policies:
+        """What admission looks up in a world, and asks about objects that controllers make."""
+        plugins = self.plugins(world)
+        if plugins is None or not (plugins.deciding.validating or plugins.deciding.mutating):
+            return world.policies
+        return msgspec.structs.replace(world.policies, reviewer=plugins.review)
+
     def plugins(self, world: World) -> Plugins | None:
         """What else admits in a world; None: nothing does."""
         if world.deciding not in self._plugins:
@@ -303,20 +320,23 @@ class Tables:
         """What the objects cost that are made for a pod, without which it never starts."""
         cost: Cost = ()
         try:
-            for creation in objects_of(pod, world.policies, self.server):
+            for creation in objects_of(pod, self.policies(world), self.server):
                 cost = summed(cost, self.measures.cost(creation.request))
         except Unparsable:
             return ()
         return cost
 
-    def object_refusals(self, template: int, policies: Policies) -> Iterator[tuple[str, Refusal]]:
+    def refusals_of_objects(self, template: int, policies: Policies) -> Iterator[tuple[str, Refusal]]:
         """What refuses the claims that are made for a pod of a template, each with the kind of the claim."""
         for variant in self._variants(template):
-            with suppress(Unparsable):
-                creations = objects_of(variant.pod(), policies, self.server)
-                for creation in creations:
-                    for refusal in refusals_of((creation,), policies, self.server):
-                        yield creation.kind, refusal
+            yield from self.object_refusals(variant, policies)
+
+    def object_refusals(self, variant: Variant, policies: Policies) -> Iterator[tuple[str, Refusal]]:
+        """The same for its pods with some containers more."""
+        with suppress(Unparsable):
+            for creation in objects_of(variant.pod(), policies, self.server):
+                for refusal in refusals_of((creation,), policies, self.server):
+                    yield creation.kind, refusal
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
         """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""
@@ -327,10 +347,17 @@ class Tables:
         return self._claims[key]
 
     def _claim(self, raw: Raw, world: World) -> Cost | None:
-        outcomes = create_claim(raw, without_quotas(world.policies), self.server)
+        policies = without_quotas(self.policies(world))
+        claim, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, self.server, raw)
+        outcomes = with_review(create_claim(review.object or raw, policies, self.server), review)
         if not any(outcome.allowed for outcome in outcomes):
             return None
-        return self.measures.cost(self._claim_request(raw, world))
+        return self.measures.cost(claim_request(classed(claim, policies), self.server))
+
+    def claim_outcomes(self, raw: Raw, policies: Policies) -> tuple[Outcome, ...]:
+        """Every answer to a claim that a StatefulSet makes."""
+        _, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, self.server, raw)
+        return with_review(create_claim(review.object or raw, policies, self.server), review)
 
     def _claim_request(self, raw: Raw, world: World) -> QuotaRequest:
         return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
@@ -350,7 +377,24 @@ class Tables:
 
         Source: stateful_set_control.go getStatefulSetRevisions.
         """
-        return workload.template not in workload.revisions and bool(self.revision_cost(workload))
+        return workload.template not in workload.revisions and (self.reviews or bool(self.revision_cost(workload)))
+
+    def revision_review(self, key: Key, template: int, world: World) -> ObjectReview:
+        """What policies say of what is made for a template before any pod: a ReplicaSet, ControllerRevision or Job."""
+        policies, number = self.policies(world), (key, template, world.deciding)
+        if policies.reviewer is None or key not in world.objects:
+            return ObjectReview({})
+        if number not in self._reviews:
+            maker, name = world.objects[key], f"{key[1]}{SUFFIX}"
+            if key[0] != "CronJob":
+                maker = {**maker, "spec": {**maker["spec"], "template": self.templates[template].raw}}
+            made = (job_raw if key[0] == "CronJob" else revision_raw)(maker, name)
+            self._reviews[number] = policies.review(made, self.server, whole=key in world.whole)
+        return self._reviews[number]
+
+    def may_revise(self, key: Key, workload: WorkloadState, world: World) -> bool:
+        """Whether policies let in what is made for the template of a workload."""
+        return not (self.reviews and self.revision_review(key, workload.template, world).refusals)
 
     def finished_cost(self, shape: int) -> Cost:
         """What a pod still costs once it has ended."""

@@ -117,6 +117,7 @@ class Kres(WhatIfKeys):
         for key in self.session.setting.hotkeys:
             self.bind(key, f"run('{key}')", show=False)
         self.screen.set_class(True, "ready")
+        self._ahead.begin()
         self.call_after_refresh(self._start)
 
     def _heed(self) -> None:

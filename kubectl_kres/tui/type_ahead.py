@@ -36,6 +36,10 @@ class TypeAhead:
         """Whether what is typed now waits."""
         return self._target is not None
 
+    def begin(self) -> None:
+        """Have keys wait that are typed before there is a first screen."""
+        self._wait(self._app)
+
     def hold(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
         if self.holding and isinstance(event, Key | Paste) and not event.is_forwarded:
@@ -46,9 +50,12 @@ class TypeAhead:
     def sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
         if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
-            self._target = target or self._app
-            self._began, self._calm, self._looks = monotonic(), 0, 0
-            self._app.call_later(self._look)
+            self._wait(target or self._app)
+
+    def _wait(self, target: MessagePump) -> None:
+        self._target = target
+        self._began, self._calm, self._looks = monotonic(), 0, 0
+        self._app.call_later(self._look)
 
     async def _look(self) -> None:
         """Let the waiting keys through once nothing is under way that the last one led to."""
@@ -56,7 +63,8 @@ class TypeAhead:
             return
         self._calm = 0 if any(self._under_way()) else self._calm + 1
         self._looks += 1
-        if self._calm < _CALM and monotonic() - self._began < _LONGEST:
+        late = monotonic() - self._began >= _LONGEST and self._app.pane is not None
+        if self._calm < _CALM and not late:
             if self._looks < _AT_ONCE:
                 self._app.call_later(self._look)
             else:
@@ -76,7 +84,7 @@ class TypeAhead:
         pumps = {pump for start in (self._target, focused, pane, screen) if start is not None for pump in _up(start)}
         yield any(pump.message_queue_size for pump in pumps)
         yield not screen.is_mounted
-        yield pane is not None and not pane.is_mounted
+        yield pane is None or not pane.is_mounted
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
         if pane is not None and below and not _inside(focused, pane):

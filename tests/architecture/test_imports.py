@@ -85,7 +85,7 @@ MOST = 150
             MOST,
             id="engine",
         ),
-        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 26, id="help"),
+        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 27, id="help"),
         pytest.param(COMMAND, "version --client", "kubectl_kres.cli.commands.version", START, 26, id="version"),
         pytest.param(
             COMMAND,

@@ -13,6 +13,8 @@ from kubectl_kres.policies.rules.expressions import Accepts, Evaluation, Express
 
 TEN = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
 LONG = "'" + "a" * 5000 + "'"
+#: An expression for a million characters.
+MEGA = f"'{'a' * 1000}'.replace('a', '{'a' * 1000}')"
 TOO_MUCH = (
     "[[1]]" + ".map(a, a + a)" * 40 + ".size() > 0",
     "[[1]]" + ".map(a, [a, a])" * 40 + " == [[1]]" + ".map(a, [a, a])" * 40,
@@ -21,11 +23,11 @@ TOO_MUCH = (
     f"{TEN}.map(a, {TEN}.map(b, {TEN}.map(c, {TEN}.map(d, {TEN}.map(e, a + b + c + d + e))))).size() > 0",
     "'a'" + ".replace('a', 'aaaaaaaaaa')" * 12 + ".size() > 0",
     f"{LONG}.replace('', '{'b' * 4000}').replace('', '{'b' * 4000}').size() > 0",
-    f"{'a' * 1000!r}" + f".replace('a', '{'a' * 1000}')" * 2 + ".size() > 0",
-    "'aaaaaaaaaa'" + ".replace('a', 'aaaaaaaaaa')" * 5 + ".split('').map(a, 'a').join('" + "b" * 1000 + "').size() > 0",
-    f"lists.range(9000).map(a, {LONG}).join('').size() > 0",
-    f"'%s'.format([lists.range(9000).map(a, {LONG})]).size() > 0",
-    f"'%s'.format([lists.range(9000).map(a, {{string(a): {LONG}}})]).size() > 0",
+    f"{MEGA}.replace('a', '{'a' * 1000}').size() > 0",
+    f"[{MEGA}].map(b, lists.range(9000).map(a, 'a'.replace('a', b))).size() > 0",
+    f"[{MEGA}].map(b, lists.range(900).map(a, b).join('')).size() > 0",
+    f"[{MEGA}].map(b, '%s'.format([lists.range(900).map(a, b)])).size() > 0",
+    f"[{MEGA}].map(b, '%s'.format([{{'k': lists.range(900).map(a, b)}}])).size() > 0",
     "'%.100000000f'.format([1.5]).size() > 0",
     "lists.range(100000).map(x, x).size() > 0",
 )

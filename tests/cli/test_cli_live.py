@@ -316,7 +316,7 @@ def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
     assert " ".join(line.strip() for line in first) == said
     assert third == "nothing to change as far as seen"
     assert all("admitted-as-far-as-seen" in line for line in kres("explain pods").out.splitlines()[1:-1])
-    assert "states nothing is admitted as far as seen" in kres("explain ns/shop").out
+    assert "without requests and limits is admitted as far as seen" in kres("explain ns/shop").out
 
 
 def test_what_a_policy_may_set_or_limit_is_not_known_where_it_may_not_be_read(kres: Kres, shop):

@@ -52,7 +52,7 @@ def test_refused_workloads_need_no_pods(kres: Kres, shop):
     assert (code, err) == (1, "")
     assert out.splitlines()[0] == "refused  shop/Deployment/lacking  2 of 2 pods missing"
     assert out.splitlines()[-1] == "1 of 1 workload is being refused"
-    assert "fix:      raise requests.memory of quota team to " in out
+    assert "  fix     raise requests.memory of quota team to " in out
     assert "pods" not in plurals(shop)
 
 
@@ -108,6 +108,7 @@ def test_what_may_not_be_read(kres: Kres, shop):
         ("quota --fit a/b/c", 'invalid argument "a/b/c" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
         ("quota --fit svc/web", "services hold no pod template"),
         ("quota team --fit deploy/a", "--fit looks at all quotas of the namespace"),
+        ("quota --fit -A", "--fit takes TYPE/NAME, not -A"),
         ("quota --fit deploy/a --denied", "--fit and --denied exclude each other"),
         (
             "quota --by owner",

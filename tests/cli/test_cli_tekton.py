@@ -80,7 +80,8 @@ def test_a_run_of_a_cluster_takes_few_requests(kres: Kres, ci: Api):
     assert "tekton/limitrange-share" in found.out
     assert "assumed" not in found.out.replace("assumed Namespace", "")
     assert not [path for path in ci.asked if "Secret" in path or "secrets" in path]
-    assert len(ci.asked) <= 9, ci.asked
+    # The tenth tells whether policies are bound, which decide about its pod, too.
+    assert len(ci.asked) <= 10, ci.asked
 
 
 @pytest.mark.parametrize("text", ["explain pr/p", "explain pipeline/release", "explain pr", "explain tr", "qos tr/r"])
@@ -277,3 +278,53 @@ def test_a_task_that_the_webhook_refuses_is_not_there_for_the_run_beside_it(tmp_
     assert found.code == 1
     assert 'tasks.tekton.dev "build" not found' in found.out
     assert "Task/build is left out: the server does not store it" in found.out
+
+
+def _policed(ci: Api, resource: str, expression: str) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]}, "failurePolicy": "Fail",
+        "validations": [{"expression": expression, "message": "not like this"}],
+    }  # fmt: skip
+    head = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "no"}}
+    binding = {"policyName": "no", "validationActions": ["Deny"]}
+    ci.objects += [
+        {**head, "kind": "ValidatingAdmissionPolicy", "spec": spec},
+        {**head, "kind": "ValidatingAdmissionPolicyBinding", "spec": binding},
+    ]
+
+
+DENIED = "ValidatingAdmissionPolicy 'no' with binding 'no' denied request: not like this"
+
+
+@pytest.mark.parametrize("text", ["explain taskrun/r", "explain taskruns", "explain pr/p"])
+def test_a_policy_about_pods_is_asked_about_those_of_runs(kres: Kres, ci: Api, text: str):
+    ci.version = {"gitVersion": "v1.36.3"}
+    asked = kres(f"{text} -o json").out
+    assert DENIED not in asked
+    _policed(ci, "pods", "object.spec.containers.all(c, has(c.resources.limits) && 'cpu' in c.resources.limits)")
+    assert DENIED in kres(f"{text} -o json").out
+
+
+def test_what_a_policy_asks_of_a_run_that_is_not_known_is_said(kres: Kres, ci: Api):
+    ci.version = {"gitVersion": "v1.36.3"}
+    _policed(ci, "pods", "object.spec.containers.all(c, c.image.startsWith('registry.example.org/'))")
+    for text in ("explain taskrun/r", "explain pr/p"):
+        found = kres(f"{text} -o json").out
+        assert DENIED not in found
+        assert "it asks for image, which is not read" in found, text
+
+
+def test_a_policy_about_claims_is_asked_about_those_of_workspaces(kres: Kres, ci: Api):
+    ci.version = {"gitVersion": "v1.36.3"}
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
+    ci.objects = json.loads(json.dumps(ci.objects))
+    for item in ci.objects:
+        if item["kind"] in {"TaskRun", "PipelineRun"}:
+            item["spec"]["workspaces"] = [{"name": "w", "volumeClaimTemplate": {"spec": claim}}]
+        for spec in (item.get("spec", {}), item.get("spec", {}).get("pipelineSpec", {})):
+            if item["kind"] in {"Task", "Pipeline"} or spec is not item.get("spec"):
+                spec["workspaces"] = [{"name": "w", "optional": True}]
+    _policed(ci, "persistentvolumeclaims", "object.spec.resources.requests['storage'] != '2Gi'")
+    for text in ("explain taskrun/r", "explain pr/p"):
+        assert DENIED in " ".join(kres(f"{text} -o json").out.split()), text

@@ -86,8 +86,8 @@ def test_a14_bars_are_ascii_where_the_user_says_so(
 
 
 def test_a15_an_empty_stanza_is_said_to_be_a_quirk(kres: Kres):
-    text = " ".join(kres("qos --demo pod/sessions-0 -n checkout").out.split())
-    assert "set spec.resources to {} a quirk of the API server and no advice" in text
+    text = " ".join(kres("qos --demo pod/sessions-0 -n checkout --all").out.split())
+    assert "set spec.resources to {} possible, not advice: with an empty spec.resources" in text
 
 
 def test_d_one_workload_is_one(kres: Kres):

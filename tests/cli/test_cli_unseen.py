@@ -48,7 +48,7 @@ def tenant(api):
         ("qos pods -o wide", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),
         ("quota --fit pod/plain", "no such pod fits as far as seen: shop/Pod/plain"),
         ("diff pod/plain", "# refused as far as seen: shop/Pod/plain"),
-        ("explain ns/shop", f"states nothing is refused as far as seen: {BARE}"),
+        ("explain ns/shop", f"without requests and limits is refused as far as seen: {BARE}"),
         ("explain ns/shop", "limits.memory; LimitRanges, which may fill that in, could not be read"),
         ("explain quota/team", "limits.memory; LimitRanges, which may fill that in, could not be read"),
         ("explain quota", "shop team ok-as-far-as-seen limits.memory is used to 25%"),

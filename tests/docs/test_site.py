@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -62,5 +64,22 @@ def test_runbooks_have_their_parts():
 def test_the_readme_is_short_and_shows_a_picture_early():
     lines = (ROOT / "README.md").read_text().splitlines()
     assert any("screenshots/" in line for line in lines[:12])
-    assert len(" ".join(lines).split()) <= 1050
+    assert len(" ".join(lines).split()) <= 900
     assert sum(line.strip().startswith("make ") for line in lines) >= 2
+
+
+def test_the_readme_says_how_many_answers_are_recorded():
+    count = 0
+    for path in (file for name in ("vectors", "vectors-1.37") for file in (ROOT / "tests" / name).rglob("*.json*")):
+        text = path.read_text()
+        count += len(text.splitlines()) if path.suffix == ".jsonl" else len(json.loads(text)["cases"])
+    assert f"with {count:,} recorded answers of real servers" in " ".join((ROOT / "README.md").read_text().split())
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_a_page_begins_with_the_question_that_it_answers(page: Path):
+    """A runbook with what one sees, wants or is about to do."""
+    title, empty, first, *_ = page.read_text().splitlines()
+    assert title.startswith("# ") and not empty
+    asks = first.startswith("**") and first.endswith("?**")
+    assert asks or (page.parent.name == "runbooks" and first.startswith("**You "))

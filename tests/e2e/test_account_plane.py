@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from controlplane import ControlPlane
 from e2e.account_runs import watched, wrong
+from e2e.made_runs import faults_of_policies, faults_of_revisions
 
 pytestmark = pytest.mark.e2e
 
@@ -19,4 +20,14 @@ def test_what_is_foretold_is_what_the_controllers_leave(controlplane: ControlPla
     print(f"foretold: {dict(words)}; changed: {Counter(one.changed for one in seen)}")
     assert len(words) > 2
     faults = [text for one in seen for text in wrong(one)]
+    assert faults == [], "\n".join(faults)
+
+
+def test_policies_about_what_controllers_make(controlplane: ControlPlane) -> None:
+    faults = list(faults_of_policies(controlplane))
+    assert faults == [], "\n".join(faults)
+
+
+def test_a_change_whose_controller_revision_is_refused(controlplane: ControlPlane) -> None:
+    faults = list(faults_of_revisions(controlplane))
     assert faults == [], "\n".join(faults)

@@ -103,8 +103,9 @@ def test_nobody_holds_anything():
     ],
 )
 def test_a_request_and_its_limit_on_one_scale(pair, said):
-    (line,) = scale_lines([pair], 60, ascii_only=True)
+    line, *legend = scale_lines([pair], 80, ascii_only=True)
     assert said in text(line)
+    assert [text(said) for said in legend] == ["  # request, - up to the limit, > no limit, = request is the limit"]
     assert (line[-1][1] == "  =") == pair.equal
     assert (">" in text(line)) == (pair.limit is None)
 
@@ -196,12 +197,15 @@ def test_a_namespace_has_one_scale_a_resource():
         "          limits     ###################| 4Gi of 4Gi, 100%, quota team",
         "          container  #...|",
         "          gets request 256Mi, limit 256Mi or 512Mi, max 1Gi, ratio 4",
+        "  # used, . free, | hard; of a container # request, - up to its limit,",
+        "  | max",
     ]
 
 
 def test_a_quota_that_is_over_has_its_end_among_what_is_used():
     found = _namespace(Use("requests.cpu", "2", "4", "-2", 200))
-    [line] = list(bounds_lines(found, 80, ascii_only=True))[2:]
+    [line, legend] = list(bounds_lines(found, 80, ascii_only=True))[2:]
+    assert text(legend) == "  # used, . free, | hard"
     assert re.search(r"(#+)\|\1 ", text(line))
     assert ("bad" in [tone for tone, _ in line]) and "4 of 2, 200%" in text(line)
     assert not list(bounds_lines(_namespace(Use("pods", "4", "1", "3", 25)), 80, ascii_only=True))

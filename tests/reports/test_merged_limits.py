@@ -21,7 +21,8 @@ def test_the_bounds_and_defaults_of_steps_are_a_table():
     found = told(ONE, INFO)
     assert [(one.resource, one.default_request, one.minimum) for one in found.tekton] == [("cpu", "400m", "100m")]
     text = " ".join(" ".join(lines(found)).split())
-    assert "steps of Tekton get, of all LimitRanges together RESOURCE REQUEST OF ALL STEPS AT LEAST FOR EACH" in text
+    heads = "RESOURCE REQUEST OF ALL STEPS AT LEAST FOR EACH"
+    assert f"what Tekton's steps get from all LimitRanges together {heads}" in text
     assert "cpu 400m 100m LimitRange/one" in text
 
 

@@ -154,7 +154,7 @@ def test_a_refusal_that_would_pass_now_is_told_apart_from_one_of_a_webhook():
     past = event("StatefulSet/db", "FailedCreate", told.format("exceeded quota: q, requested: requests.storage=8Gi"))
     hook = event("StatefulSet/db", "FailedCreate", told.format("not in this house"))
     assert judged(stateful(DATA, replicas=1), EIGHT, past).note.startswith("wait: what was refused before")
-    barred = "fix the PersistentVolumeClaim of its pod: not in this house"
+    barred = "correct the PersistentVolumeClaim of its pod: not in this house"
     assert advised(judged(stateful(DATA, replicas=1), EIGHT, hook)) == (barred,)
 
 

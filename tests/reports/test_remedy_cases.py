@@ -258,18 +258,18 @@ def test_commands_are_one_process_each_without_a_shell():
     [
         (
             {"labels": {"app.kubernetes.io/managed-by": "Helm"}},
-            "Helm owns it (label app.kubernetes.io/managed-by): edit its source",
+            "Helm owns ResourceQuota/q (label app.kubernetes.io/managed-by): edit its source",
         ),
         (
             {"annotations": {"meta.helm.sh/release-name": "shop"}},
-            "Helm owns it (release shop): edit the values of the release",
+            "Helm owns ResourceQuota/q (release shop): edit the values of the release",
         ),
-        ({"labels": {"argocd.argoproj.io/instance": "shop"}}, "Argo CD owns it: edit its source"),
+        ({"labels": {"argocd.argoproj.io/instance": "shop"}}, "Argo CD owns ResourceQuota/q: edit its source"),
         (
             {"managedFields": [{"manager": "kustomize-controller"}]},
-            "Flux owns it (field manager kustomize-controller): edit its source",
+            "Flux owns ResourceQuota/q (kustomize-controller): edit its source",
         ),
-        (owned_by("Team", "a"), "Team/a owns it: change that instead"),
+        (owned_by("Team", "a"), "Team/a owns ResourceQuota/q: change that instead"),
     ],
 )
 def test_what_others_keep_is_not_changed_by_a_command(metadata: Raw, keeper: str):

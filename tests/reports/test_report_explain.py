@@ -131,11 +131,11 @@ def test_who_changed_what_refuses_is_known():
                     "Deployment/web", "FailedCreate", 'persistentvolumeclaims "v" is forbidden: exceeded quota: q, more'
                 )
             ],
-            "fix the PersistentVolumeClaim of its pod: exceeded quota: q, more",
+            "correct the PersistentVolumeClaim of its pod: exceeded quota: q, more",
         ),
         (
             [event("Deployment/web", "FailedCreate", "Error creating: admission webhook denied it")],
-            "fix what refused its pods last (neither a quota nor a LimitRange): admission webhook denied it",
+            "look into what refuses its pods, neither a quota nor a LimitRange: admission webhook denied it",
         ),
         (
             [event("Deployment/web", "FailedScheduling", "0/3 nodes")],

@@ -182,7 +182,7 @@ def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
     found = told(filed("Pod", "p", GOOD), first, second)
     unknown = "(kres does not know what it needs)"
     cpu, memory = (
-        f"requests.cpu of container app to e.g. 100m {unknown}",
+        "requests.cpu of container app to e.g. 100m",
         "limits.memory of container app to e.g. 128Mi",
     )
     assert advised(found) == (f"set {cpu} and {memory} {unknown}",)

@@ -138,7 +138,7 @@ def test_pods_that_something_else_rejects_are_blocked():
     assert found.verdict.blocked is not None
     assert (found.verdict.blocked.times, found.verdict.blocked.last) == (14, "2026-11-22T07:31:35Z")
     first, server, *_ = lines(found, whole=True, width=200)
-    assert first == f"{BLOCKED}, last 2026-11-22T07:31:35Z)"
+    assert first == f"{BLOCKED}, last 2026-11-22T07:31:35Z; since 2026-11-22T07:31:35Z)"
     assert server == f"server  {SECURITY.removeprefix('Error creating: ')}"
 
 

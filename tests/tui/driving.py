@@ -49,15 +49,15 @@ def app_on(session: Session, words: str = "") -> Kres:
 
 
 async def calm(pilot: Pilot[None]) -> None:
-    """Until every message that is under way has arrived, with all that it led to, and is drawn."""
-    app = pilot.app
+    """Until every message that is under way has arrived, with all that it led to, and is drawn, and no key waits."""
+    app: Any = pilot.app
     for _ in range(_ROUNDS):
         await pilot.pause()
         screen = app.screen
         pumps = (app, screen, *screen.walk_children())
         under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
         undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
-        if app.return_code or not app.is_running or not (under_way or undrawn):
+        if app.return_code or not app.is_running or not (under_way or undrawn or app._ahead.holding):
             return
 
 

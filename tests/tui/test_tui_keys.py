@@ -213,7 +213,7 @@ def test_no_key_is_dead_or_deadly(place):
                 "wide",
                 "fault-previous",
             }
-            assert changed or moved or quiet, (place, key.id)
+            assert changed or moved or quiet, (place, key.id, text(app))
             if app.screen.has_class("typing"):
                 await pilot.press("escape")
             if key.id == "pause":

@@ -46,7 +46,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     monkeypatch.setattr(ReadOnce, "drain", late)
     for name in ("screens.browse._FIRST", "screens.browse._SLICE", "screens.overview._SLICE", "app._SUMMING"):
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0.0001, 0.0005, 0.02]))
-    for name in ("screens.overview._REST", "overview.overview_cache._REST"):
+    for name in ("screens.overview._REST", "overview._REST"):
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0, 10]))
 
 

@@ -91,13 +91,32 @@ class PodWebhook(Protocol):
         """Return every refusal that can be the answer to the pod of that name; none where it passes."""
 
 
+class ObjectReview(Struct, frozen=True):
+    """What policies say of an object that a controller makes: the object as they leave it, what refuses it.
+
+    ``gaps``: what was not computed, so that the answer may be another one.
+    """
+
+    object: Mapping[str, Any]
+    refusals: tuple[Refusal, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+class Reviewer(Protocol):
+    """Asks the policies of a namespace about an object as its controller sends it."""
+
+    def __call__(self, raw: Mapping[str, Any], server: Server, *, whole: bool = True) -> ObjectReview:
+        """``whole``: nothing of it was left out when it was read."""
+
+
 class Policies(Struct, frozen=True):
     """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
     webhooks: those whose answers about pods are computed, in the order in which they are asked.
-    claim_templates: what claims on devices are made from.
+    claim_templates: what claims on devices are made from. reviewer: what else says of objects that controllers make;
+    None: nothing does.
     """
 
     limits: tuple[Limits, ...] = ()
@@ -109,6 +128,11 @@ class Policies(Struct, frozen=True):
     default_storage: str = ""
     webhooks: tuple[PodWebhook, ...] = ()
     claim_templates: Mapping[str, ResourceClaimTemplate] | None = None
+    reviewer: Reviewer | None = None
+
+    def review(self, raw: Mapping[str, Any], server: Server, *, whole: bool = True) -> ObjectReview:
+        """What policies say of an object that a controller makes."""
+        return ObjectReview(raw) if self.reviewer is None else self.reviewer(raw, server, whole=whole)
 
 
 def for_owner_of(pod: Pod, policies: Policies) -> Policies:

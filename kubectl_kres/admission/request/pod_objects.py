@@ -23,8 +23,9 @@ from kubectl_kres.admission.quota.quota_admission import (
     evaluate,
     with_used,
 )
-from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.objects import Metadata, decoded, on_wire
+from kubectl_kres.admission.request.made_objects import of_struct
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
+from kubectl_kres.model.objects import Metadata, decoded, mapping, on_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
 
@@ -32,17 +33,22 @@ CLAIMS = "persistentvolumeclaims"
 
 
 class EphemeralVolume(Struct, frozen=True):
-    """An ephemeral volume: its place in the pod, its name, and the spec of its claim (None: not known)."""
+    """An ephemeral volume: its place in the pod, its name, and the spec of its claim (None: not known).
+
+    ``metadata``: labels and annotations of the claim.
+    """
 
     path: str
     name: str
     spec: Mapping[str, Any] | None
+    metadata: Mapping[str, Any] = {}
 
 
 class Creation(Struct, frozen=True):
     """One object to be made. ``path``: the field that it is made from. ``request``: what quotas count it for.
 
     ``object``: the claim as it would be sent; None for what is only counted. ``count``: how many such there will be.
+    ``review``: what policies say of it.
     """
 
     kind: str
@@ -51,6 +57,7 @@ class Creation(Struct, frozen=True):
     path: str = ""
     object: PersistentVolumeClaim | ResourceClaim | None = None
     count: int = 1
+    review: ObjectReview = ObjectReview({})
 
 
 def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
@@ -58,7 +65,9 @@ def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
     for index, volume in enumerate(spec.volumes or ()):
         raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else on_wire(volume)
         if raw.get("ephemeral") is not None:
-            yield EphemeralVolume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw))
+            written = mapping(mapping(mapping(raw, "ephemeral"), "volumeClaimTemplate"), "metadata")
+            kept = {key: written[key] for key in ("labels", "annotations") if written.get(key)}
+            yield EphemeralVolume(f"spec.volumes[{index}]", str(raw.get("name") or ""), claim_template_in(raw), kept)
 
 
 def template_names(spec: PodSpec) -> Iterator[tuple[str, str]]:
@@ -81,19 +90,20 @@ def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, 
 
 
 def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
-    from kubectl_kres.admission.request.volume_claims import classed  # noqa: PLC0415 - few pods have such volumes
+    from kubectl_kres.admission.request.volume_claims import classed, made_claim  # noqa: PLC0415 - few have such volumes
 
     for volume in ephemeral_volumes(pod.spec):
         if volume.spec is None:
             continue
         name = f"{pod.metadata.name}-{volume.name}"
-        raw = {"metadata": {"name": name, "namespace": pod.metadata.namespace}, "spec": volume.spec}
+        metadata = {**volume.metadata, "name": name, "namespace": pod.metadata.namespace}
+        raw = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": volume.spec}
         try:
-            claim = decoded(raw, PersistentVolumeClaim)
+            claim, review = made_claim(decoded(raw, PersistentVolumeClaim), policies, server, raw)
         except ValidationError:
             continue
-        request = claim_request(classed(claim, policies), server)
-        yield Creation("PersistentVolumeClaim", name, request, f"{volume.path}.ephemeral.volumeClaimTemplate", claim)
+        request, path = claim_request(classed(claim, policies), server), f"{volume.path}.ephemeral.volumeClaimTemplate"
+        yield Creation("PersistentVolumeClaim", name, request, path, claim, review=review)
 
 
 def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
@@ -103,8 +113,19 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
             continue
         name = f"{pod.metadata.name}-{entry.name}"
         claim = ResourceClaim(Metadata(name=name, namespace=pod.metadata.namespace), template.spec.spec)
+        review = ObjectReview({})
+        if policies.reviewer is not None:
+            review = policies.review(of_struct(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
+            claim = decoded(review.object, ResourceClaim)
         request = device_request(claim, server, policies.extended)
-        yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim)
+        yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
+
+
+def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
+    """What policies say of a pod that a system builds, of which its resources are known and little else."""
+    if policies.reviewer is None:
+        return ObjectReview({})
+    return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
 
 
 def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
@@ -127,10 +148,12 @@ def refusals_of(creations: Sequence[Creation], policies: Policies, server: Serve
 
 def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Refusal]:
     if isinstance(creation.object, PersistentVolumeClaim):
-        from kubectl_kres.admission.request.volume_claims import admit_claim  # noqa: PLC0415 - as above
+        from kubectl_kres.admission.request.volume_claims import admit_claim, with_review  # noqa: PLC0415 - as above
 
-        outcomes: Sequence[Outcome] = admit_claim(creation.object, policies, server)
+        outcomes: Sequence[Outcome] = with_review(admit_claim(creation.object, policies, server), creation.review)
         return [placed(outcome.refusal, creation.path) for outcome in outcomes if outcome.refusal is not None]
+    if creation.review.refusals:
+        return [placed(refusal, creation.path) for refusal in creation.review.refusals]
     if "ResourceQuota" in server.disabled_plugins:
         return []
     return list(evaluate(creation.request, policies.quotas, server.limited_resources).refusals)

@@ -25,7 +25,8 @@ from kubectl_kres.admission.base.outcome import (
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.made_objects import of_struct
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.admission.request.policy_answer import answered, not_valid
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
 from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors
@@ -74,6 +75,27 @@ def admit_claim(
     if refusals:
         return _refused(refusals, warnings)
     return answered(_stored(claim), claim_request(claim, server), policies, server, warnings=warnings)
+
+
+def made_claim(
+    claim: PersistentVolumeClaim, policies: Policies, server: Server, raw: Mapping[str, Any] | None = None
+) -> tuple[PersistentVolumeClaim, ObjectReview]:
+    """A claim that a controller makes as policies leave it, and what they say of it. ``raw``: as it is sent."""
+    if policies.reviewer is None:
+        return claim, ObjectReview({})
+    review = policies.review(raw or of_struct(claim, "v1", "PersistentVolumeClaim"), server)
+    return decoded(review.object, PersistentVolumeClaim), review
+
+
+def with_review(outcomes: tuple[Outcome, ...], review: ObjectReview) -> tuple[Outcome, ...]:
+    """Every answer to such a claim: policies are asked before quotas, and after what it is and LimitRanges."""
+    late = all(outcome.allowed or is_late(outcome) for outcome in outcomes)
+    return _refused(review.refusals, ()) if review.refusals and late else outcomes
+
+
+def is_late(outcome: Outcome) -> bool:
+    """Whether a quota refuses, which is asked last."""
+    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
 
 
 def update_claim(

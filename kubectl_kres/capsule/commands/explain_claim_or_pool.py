@@ -19,6 +19,7 @@ from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
     unseen_in,
 )
 from kubectl_kres.capsule.reports.explain.explain_tenant import (
+    TenantExplanation,
     TenantUsers,
     explain_tenant,
     tenant_needs,
@@ -104,8 +105,8 @@ class ClaimOrPoolExplainer(Explainer):
         except KresError as error:
             run_summary.missed(error)
             return
-        color, columns = self.page.color, self.page.width
-        whole: Callable[[], Iterable[str]] = partial(tenant_lines, tenant_explanation, color=color, width=columns)
+        color = self.page.color
+        whole: Callable[[], Iterable[str]] = partial(_tenant_lines, self.page, tenant_explanation)
         if self.page.options.output == "brief":
             whole = self.page.brief(
                 tenant_brief(tenant_explanation, explaining(self.page.options, subject.ref, subject.file))
@@ -126,6 +127,14 @@ class ClaimOrPoolExplainer(Explainer):
             run_summary.assumes(explaining.supposed)
             self._last = turn, explaining
         return self._last[1]
+
+
+def _tenant_lines(page: Page, value: TenantExplanation) -> Iterator[str]:
+    if page.options.whole or page.options.output == "wide":
+        return tenant_lines(value, color=page.color, width=page.width)
+    from kubectl_kres.capsule.text import page as short
+
+    return short.tenant_lines(value, same_source(page.options), color=page.color, width=page.width)
 
 
 def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, many: bool) -> Iterator[str]:

@@ -95,7 +95,7 @@ class PoolPane(OutlinePane):
         yield from sections.section("counts", map(said_item, report.scopes))
         yield from sections.section("options", map(said_item, report.options))
         yield from sections.section("conditions", map(condition_item, pool_explanation.conditions), ("STATUS",))
-        yield from sections.section("may it be changed", map(said_item, pool_explanation.bounds))
+        yield from sections.section("can it be changed", map(said_item, pool_explanation.bounds))
         yield from sections.section(
             "if it is deleted, which is never refused", map(said_item, pool_explanation.follows)
         )

@@ -130,7 +130,7 @@ def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Itera
             yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
         return
     yield [("", "")]
-    yield [("strong", "what would unblock it")]
+    yield [("strong", "fixes, the smallest change first")]
     for number, way in enumerate(report.ways, 1):
         yield from way_lines(report, way, f"  {number}. ", width)
     yield from toned("quiet", wrapped(BACK_OFF, width, first="  ", rest="    "))
@@ -158,10 +158,10 @@ def nothing_helps(report: ClaimReport) -> str:
     if report.state == "pending":
         return "nothing to do but wait for the controller"
     if any(unseen.kind in {"ResourcePool", "ResourcePoolClaim"} for unseen in report.unseen):
-        return "what would unblock it cannot be said without what was not seen (below)"
+        return "no fix is known without what could not be read (below)"
     if any(not amount.offered for amount in report.amounts):
         names = listed(amount.name for amount in report.amounts if not amount.offered)
-        return f"its pool would have to get {names} in its hard, and then the spec of the claim has to change"
+        return f"add {names} to hard of its pool, then change the spec of the claim"
     return "no pool that serves its namespace has all that it asks for, and room for it"
 
 

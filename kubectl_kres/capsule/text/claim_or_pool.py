@@ -6,6 +6,7 @@ The explanation of a Tenant as text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
     ClaimExplanation,
@@ -23,13 +24,17 @@ from kubectl_kres.capsule.text.rules import rule_lines
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
-from kubectl_kres.render.text.labels import LABEL, labelled
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.quota.usage_tree import above
 
+#: Resources that are named of those of which more is used than there is.
+_OVER = 2
+#: Why the quotas of a Tenant in its namespaces may allow too much together.
+_LATE = "Capsule lowers these quotas after pods came: what is created at once in several namespaces is admitted."
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
 _TURNS = 8
 #: What becomes of a claim in a pass, in words.
@@ -154,7 +159,7 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
         if check.passed:
             yield from toned("", wrapped(f"passes: {title}", width, first="  ", rest="    "))
         else:
-            text = f"refuses: {title} {check.message}"
+            text = f"refuses: {title.removesuffix('.')}: {check.message}"
             yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
 
 
@@ -162,7 +167,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     if not turns:
         return
     yield [("", "")]
-    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; how a pass goes now")]
+    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; what its controller would do now")]
     shown = list(turns)
     if not steps:
         waiting = [turn for turn in turns if turn.result != "kept" or turn.own]
@@ -244,7 +249,7 @@ def pool_page(pool_explanation: PoolExplanation, *, steps: bool, ascii_only: boo
         if steps:
             yield from _sums(quota.sums, width)
     yield [("", "")]
-    yield from _titled("may it be changed", pool_explanation.bounds, width)
+    yield from _titled("can it be changed", pool_explanation.bounds, width)
     yield from _titled("if it is deleted, which is never refused", pool_explanation.follows, width)
 
 
@@ -304,30 +309,34 @@ def _about(tenant_explanation: TenantExplanation) -> str:
     spaces, number = f"{count} namespace{'s' * (count != 1)}", len(tenant_explanation.rules)
     rules = f", {number} rule{'s' * (number != 1)} about pods" if number else ""
     if not tenant_explanation.items:
-        return f"{spaces}, no resourceQuotas{rules}"
+        return f"{spaces}{rules}"
     over = [
         f"{use.resource} {use.used} of {use.hard}" for item in tenant_explanation.items for use in item.uses if use.over
     ]
     return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}{rules}" + (
-        f"; uses {', '.join(over)}" if over else ""
+        f"; uses {listed(over, _OVER)}" if over else ""
     )
 
 
+def tenant_head(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
+    """Yield whether a Tenant is within its quotas, its namespaces, and what is over."""
+    tone, word = _word(tenant_explanation)
+    first, *rest = wrapped(f"{word}: {tenant_explanation.tenant}: {_about(tenant_explanation)}", width, rest="  ")
+    yield [(tone, word), ("", first.removeprefix(word))]
+    yield from toned("", rest)
+
+
 def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
-    tone, _ = _word(tenant_explanation)
-    yield [(tone, str(tenant_explanation.tenant)), ("", f": {_about(tenant_explanation)}")]
+    yield from tenant_head(tenant_explanation, width)
     for item in tenant_explanation.items:
         yield []
         yield [("strong", f"quota {item.quota} in each namespace")]
         yield from _item_lines(tenant_explanation, item)
     if any(use.excess for item in tenant_explanation.items for use in item.uses):
         yield []
-        text = (
-            "Capsule lowers these quotas after pods came: what is created at once in several namespaces is admitted. "
-            f"Pools share out once: kubectl kres migrate tenant/{tenant_explanation.tenant.name}"
-        )
-        for line in wrapped(text, width):
-            yield [("", line)]
+        yield from toned("", wrapped(_LATE, width))
+        command = f"kubectl kres migrate tenant/{quote(tenant_explanation.tenant.name)}"
+        yield from command_lines("next", "the same with pools, which share out once", [command], width)
     yield from rule_lines(tenant_explanation.rules, width)
     yield from remarks((), tenant_explanation.assumptions, (), width)
     for unseen in tenant_explanation.unseen:
@@ -340,7 +349,7 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
         return
     size = max((len(space) for space in tenant_explanation.namespaces), default=0)
     for use in item.uses:
-        yield [("bad" if use.over else "", f"  {use.resource}: {_sentence(tenant_explanation, use)}")]
+        yield [("bad" if use.over else "", f"  {use.resource}: {use_text(tenant_explanation, use)}")]
         for share in use.namespaces:
             if share.used is None:
                 yield [("quiet", f"    {padded(share.namespace, size)}  no such quota")]
@@ -349,7 +358,8 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
             yield [("", f"    {padded(share.namespace, size)}  used {share.used}{allowed}")]
 
 
-def _sentence(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
+def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
+    """Return what all namespaces use of one resource, and how much that is too much."""
     if tenant_explanation.scope != "Tenant":
         return f"{use.hard} for each namespace, {use.used} used over all"
     parts = [f"used {use.used} of {use.hard}"]

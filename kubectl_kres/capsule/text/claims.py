@@ -113,7 +113,7 @@ def why(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
         message = report.message if report.message not in {"", "reconciled"} else ""
         yield "", f"{report.because}{f': {message}' if message and message not in report.because else ''}"
     if report.ways:
-        yield "strong", f"to unblock it: {report.ways[0].text}"
+        yield "strong", f"fix: {report.ways[0].text}"
     for note in report.notes:
         yield "warn", f"note: {note}"
 

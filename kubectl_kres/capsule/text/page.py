@@ -1,23 +1,29 @@
-"""The short pages of a claim and of a pool; ``claim_or_pool``, ``claim`` and ``pools`` have the whole answers."""
+"""The short pages of a claim, a pool and a Tenant; ``claim_or_pool``, ``claim`` and ``pools`` have whole answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 
 from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, QuotaLine
+from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.text.claim import amounts_table, nothing_helps, state_lines, way_lines
+from kubectl_kres.capsule.text.claim_or_pool import tenant_head, use_text
 from kubectl_kres.capsule.text.claims import asks_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
-from kubectl_kres.render.text.labels import LABEL, labelled, more_line
-from kubectl_kres.render.text.line import Line, draw, toned, wrapped
+from kubectl_kres.capsule.text.rules import rule_text
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled, more_line
+from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, unseen_text
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 from kubectl_kres.reports.common.resource_lists import listed
 
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
 _WAYS, _HOLDERS, _QUEUE, _RESOURCES = 2, 5, 3, 5
+#: Resources of one quota of a Tenant that are shown.
+_USES = 3
 #: Warnings, edits and claims ahead that are named.
 _REMARKS, _EDITS, _AHEAD = 2, 1, 3
 
@@ -34,6 +40,43 @@ def pool_lines(
     """Yield the page of a pool. ``now`` (RFC 3339) makes ages of times."""
     for line in _pool(report, now, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
+
+
+def tenant_lines(report: TenantExplanation, source: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Yield the page of a Tenant. ``source``: the flags that name the same source."""
+    for line in _tenant(report, source, width):
+        yield draw(line, color=color)
+
+
+def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line]:
+    yield from tenant_head(report, width)
+    yield [("", "")]
+    for item in report.items[:_REMARKS]:
+        uses = sorted(item.uses, key=lambda use: (not use.over, not use.excess))
+        texts = [item.fault] if item.fault else [f"{use.resource}: {use_text(report, use)}" for use in uses]
+        tone: Tone = "bad" if item.fault or any(use.over for use in uses) else ""
+        texts = [f"{item.quota}: {texts[0]}", *texts[1:]] if texts else [f"{item.quota} limits nothing"]
+        yield from _capped("quota", texts, _USES, "resource", width, tone=tone)
+    yield from _capped("", [""] * (len(report.items) - _REMARKS), 0, "quota", width)
+    yield from _capped("rules", [rule_text(rule) for rule in report.rules], _REMARKS, "rule", width)
+    if report.items:
+        command = f"kubectl kres explain tenant/{quote(report.tenant.name)} --by value {source}".strip()
+        yield from command_lines("next", "who uses the quotas", [command], width)
+    for assumption in report.assumptions[:_EDITS]:
+        yield from labelled("assumed", assumption.text, width, tone="quiet")
+    unread = [f"ResourceQuotas of {unseen.namespace}" for unseen in report.unseen]
+    yield from _capped("unread", unread, _REMARKS, "namespace", width, tone="bad")
+    shares = ["what each namespace uses of each quota"] * bool(report.items)
+    if more := [*shares, *["the field of each rule"] * bool(report.rules)]:
+        yield from more_line(more, width)
+
+
+def _capped(label: str, texts: Sequence[str], most: int, noun: str, width: int, *, tone: Tone = "") -> Iterator[Line]:
+    """Yield the first texts, the first behind the label, and how many more there are."""
+    for at, text in enumerate(texts[:most]):
+        yield from labelled("" if at else label, text, width, tone=tone)
+    if (count := len(texts) - most) > 0:
+        yield from labelled("", f"and {count} more {noun}{'s' * (count != 1)}", width, tone=tone)
 
 
 def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[Line]:
@@ -60,7 +103,7 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
     yield from _remarks(report.notes, report.unseen, report.edits, now, width)
     more = len(report.ways) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
-    yield from more_line([*others, "the sums of the quota", "can one edit or delete it"], width)
+    yield from more_line([*others, "the sums of the quota", "what edits it allows"], width)
 
 
 def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
@@ -73,7 +116,7 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     pool = report.pool or report.wanted_pool
     if pool:
         command = f"kubectl kres pools {pool} {source}".strip()
-        yield [("strong", f"{'next':<{LABEL}}"), ("command", command), ("quiet", "  # who holds it")]
+        yield from command_lines("next", "who holds the pool", [command], width)
     yield from amounts_table(report.amounts[:_RESOURCES], width)
     yield [("", "")]
 
@@ -117,8 +160,7 @@ def _remarks(
 ) -> Iterator[Line]:
     for text in warnings[:_REMARKS]:
         yield from labelled("warning", text, width, tone="warn")
-    if len(warnings) > _REMARKS:
-        yield from labelled("", f"and {len(warnings) - _REMARKS} more warnings", width, tone="warn")
+    yield from _capped("", [""] * (len(warnings) - _REMARKS), 0, "warning", width, tone="warn")
     for gap in unseen:
         yield from labelled("unread", unseen_text(gap), width, tone="bad")
     for text in list(edited(edits, now, most=_EDITS))[:_EDITS]:

@@ -250,7 +250,7 @@ def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iter
             yield [("", f"  {use.name}")]
             yield [("", f"{' ' * (label + 2)}{text}"), drawn]
         if use.wanted is not None:
-            words = f"claims that wait ask for {use.wanted} in sum"
+            words = f"waiting claims ask for {use.wanted} together"
             yield from toned("warn", wrapped(words, width, first="      ", rest="        "))
 
 
@@ -311,7 +311,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         yield [("quiet", "queue: nobody waits")]
         return
     kind = (
-        "in order: what a claim waits for is blocked for those behind it"
+        "in order: a resource that a claim waits for is given to none behind it"
         if report.ordered
         else "any claim that fits is served"
     )

@@ -13,13 +13,14 @@ def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
     if not rules:
         return
     yield []
-    yield [("strong", "rules about pods, of which the last one decides")]
+    yield [("strong", "rules about pods; of several about one value the last decides")]
     for rule in rules:
-        yield from toned("", wrapped(_sentence(rule), width, first="  ", rest="    "))
+        yield from toned("", wrapped(rule_text(rule), width, first="  ", rest="    "))
         yield from toned("quiet", wrapped(str(rule.source), width, first="    ", rest="      "))
 
 
-def _sentence(rule: RuleSummary) -> str:
+def rule_text(rule: RuleSummary) -> str:
+    """Return what a rule does, to which namespaces and values."""
     parts = [*rule.policies]
     if rule.classes:
         parts.append(f"QoS class {', '.join(rule.classes)}")

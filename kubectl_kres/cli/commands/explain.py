@@ -292,7 +292,9 @@ class ExplainPage(Page):
         if options.output == "brief":
             from kubectl_kres.render.pod.explain import brief
 
-            return explanation, ObjectAnswer(subject, explanation, self.brief(brief(explanation, self._more(subject))))
+            return explanation, ObjectAnswer(
+                subject, explanation, self.brief(brief(explanation, self._more(subject), batch.ask.now))
+            )
         return explanation, ObjectAnswer(
             subject, explanation, self._explanation_lines(explanation, now=batch.ask.now, many=batch.many)
         )

@@ -19,6 +19,7 @@ from kubectl_kres.cli.args.options import (
     SUMMARY,
     UNBOUNDED,
     WATCHING,
+    WHOLE,
     Options,
 )
 from kubectl_kres.cli.command import Command
@@ -28,6 +29,7 @@ from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
+from kubectl_kres.render.pod import qos_page as short
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -103,7 +105,8 @@ class QosPage(Page):
 
     def _lines(self, quality: Quality, *, many: bool, whole: bool) -> list[str]:
         if whole:
-            return [*render.lines(quality, color=self.color, width=self.width), *[""] * many]
+            draw = render.lines if self.options.whole or self.options.output == "wide" else short.lines
+            return [*draw(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]
 
     def closing(self, run_summary: RunSummary) -> Iterator[str]:
@@ -128,6 +131,7 @@ command = Command(
         Show the QoS class of pods: which container and resource decides it, the smallest change that leads to another
         class, and oom_score_adj, which says whom the kernel ends first. Workloads are answered for by the next pod of
         their template. Several objects get a line each; without a name it is the pods of the namespace.
+        --all shows every reason, and the way to every class.
 
         With --cgroup the cgroups of the pod follow, with the values that kubelet and runtime write. With --summary
         pods are only counted and their requests and limits added up, as quotas count them.
@@ -158,7 +162,20 @@ command = Command(
         kubectl kres qos --demo deploy/ledger -n payments
         """,
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
-    flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(
+        *INPUT,
+        WHOLE,
+        SUMMARY,
+        UNBOUNDED,
+        CGROUP,
+        DRIVER,
+        NO_SEEN,
+        OUTPUT,
+        EXIT_CODE,
+        ALLOW_PARTIAL,
+        *WATCHING,
+        *SERVER,
+    ),
     formats=("text", "wide", "brief", "json", "yaml", "name"),
     completes=makes_one_pod,
 )

@@ -174,7 +174,7 @@ class DeniedPage(Page):
                 continue
             self._refused += 1
             whole: Callable[[], Iterable[str]] = partial(
-                render_fit.denied_lines, item, color=self.color, width=self.width
+                render_fit.denied_lines, item, now=batch.ask.now, color=self.color, width=self.width
             )
             if self.options.output == "brief":
                 whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))

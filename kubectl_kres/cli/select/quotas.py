@@ -138,6 +138,11 @@ def fitted(
 ) -> Iterator[Selection]:
     """The one object whose template is to fit, from the files if it stands there."""
     del program
+    if (options.fit or "").startswith("-"):
+        raise UsageError(
+            f"--fit takes TYPE/NAME, not {options.fit}",
+            hint="of a workload of a file: quota --fit deploy/web -f FILE",
+        )
     if words or options.all_namespaces:
         raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
     yield one_named(source, given, "--fit", options.fit)

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
+from weakref import ref
 
+from msgspec import structs
+
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admitting import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.system import (
@@ -43,7 +49,8 @@ REFUSING = (
     "service-account/missing", "service-account/mirror", "service-account/secret",
 )  # fmt: skip
 #: What policies have to be about for their parameters to be read.
-_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS))})
+_MADE = ("PersistentVolumeClaim", "ResourceClaim", "ControllerRevision")
+_RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOADS, *_MADE))})
 _MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
@@ -140,6 +147,15 @@ def _reads_of_configuration(store: Store) -> Iterator[ReadRequest]:
         yield from parameter_needs(store, space.metadata.name)
 
 
+def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
+    """With what asks policies about objects that controllers make, where there are any."""
+    if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
+        return ExtendedPolicies(policies)
+    from kubectl_kres.policies.reports.made_objects import review_made
+
+    return ExtendedPolicies(structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)))
+
+
 def _apply(store: Store, subject: Subject, ask: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
     """The analysis of a pod that exists as it is: it was admitted."""
     exempt = analysis.start.live is not None if target == "pod" else subject.ref.kind == "Pod"
@@ -191,7 +207,7 @@ def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
 SYSTEM = System(
     "policing",
     answers=dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False)),
-    kinds={"in-lists": DECIDING, "decides": DECIDING, "if-refused": ELSEWHERE},
+    kinds={"in-lists": DECIDING, "decides": DECIDING, "if-refused": ELSEWHERE, "policies": tuple(POLICIES)},
     rights={
         "pods": (
             *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
@@ -201,5 +217,5 @@ SYSTEM = System(
     sentences=dict.fromkeys(REFUSING, _sentence),
     reads=_reads,
     remedies=_remedies,
-    admission=Admitter(apply=_apply),
+    admission=Admitter(extend=_extend, apply=_apply),
 )

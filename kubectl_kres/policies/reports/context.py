@@ -21,7 +21,7 @@ from kubectl_kres.policies.rules.policy import Bound, Look, asked, finder
 from kubectl_kres.policies.rules.request import Request, matched
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import extend, extending_kinds
-from kubectl_kres.reports.common.explanation import Subject, Unseen
+from kubectl_kres.reports.common.explanation import Subject, Unseen, not_computed
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -186,6 +186,9 @@ def _fault(bound: Bound) -> str:
 
 def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
     """What was not computed, as what was not read: the verdict may be another one."""
-    for text in texts:
-        name, _, why = text.removeprefix(f"{kind} ").partition(" is not computed: ")
-        yield Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
+    yield from map(not_computed, with_kind(texts, kind))
+
+
+def with_kind(texts: Iterable[str], kind: str) -> Iterator[str]:
+    """The texts, each beginning with the kind."""
+    yield from (f"{kind} {text.removeprefix(f'{kind} ')}" for text in texts)

@@ -32,8 +32,9 @@ _AMOUNTS = frozenset({"sizeLimit", "divisor"})
 def received(raw: Mapping[str, Any]) -> dict[str, Any]:
     """A copy. Of a kind or version that is in no table only what is null goes."""
     kind = str(raw.get("kind", ""))
-    known = BY_KIND.get(kind)
-    if known is None or kind not in table().types or raw.get("apiVersion", known.api_version) != known.api_version:
+    known, fields = BY_KIND.get(kind), table().types.get(kind, {})
+    # A type of that name that is no object, as ResourceClaim in the resources of containers, is another one.
+    if known is None or "metadata" not in fields or raw.get("apiVersion", known.api_version) != known.api_version:
         return {key: _copied(value) for key, value in raw.items() if value is not None}
     whole: dict[str, Any] = _struct(raw, kind)
     return whole

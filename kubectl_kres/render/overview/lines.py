@@ -25,6 +25,8 @@ SIGNS: Mapping[Severity, tuple[str, Tone]] = {
     "unknown": ("?", "warn"),
     "": ("", ""),
 }
+#: What the marks are called.
+SIGNS_SAID = "x wrong, ! to watch, ? not known"
 #: Cells of an area's bar.
 BAR = 12
 #: What a cell is drawn with, in blocks and in ASCII: the darker the worse.
@@ -140,6 +142,8 @@ def _all(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bo
     where = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
     yield [("strong", f"overview of {where}")]
     yield from _areas(_shown(overview), width, ascii_only=ascii_only)
+    bad, near, well = (_CELLS[severity][ascii_only] for severity in ("bad", "warn", ""))
+    yield [("quiet", f"x {bad} wrong, ! {near} to watch, ? not known, {well} the rest")]
     if overview.problems:
         yield [("", "")]
         yield [("strong", "worst first")]

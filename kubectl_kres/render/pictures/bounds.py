@@ -114,6 +114,15 @@ def bounds_lines(policy_explanation: PolicyExplanation, width: int, *, ascii_onl
         else:
             yield [("", head), (tone, drawn)]
             yield from toned("", wrapped(text, width, first=below, rest=below))
+    yield from toned("quiet", wrapped(_legend(rows, sign=int(ascii_only)), width, first="  ", rest="  "))
+
+
+def _legend(rows: Sequence[tuple[str, str, QuotaSum | ContainerBand]], *, sign: int) -> str:
+    """What the marks of a quota's row say, and of a container's where there is one."""
+    text = f"{_TAKEN[sign]} used, {_FREE[sign]} free, {_END[sign]} hard"
+    if all(isinstance(of, QuotaSum) for _, _, of in rows):
+        return text
+    return f"{text}; of a container {_TAKEN[sign]} request, {_LIMIT[sign]} up to its limit, {_END[sign]} max"
 
 
 def _values(value: ResourceValue) -> tuple[str, ...]:
@@ -216,6 +225,9 @@ def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Itera
             ("", f"  {padded(figures[id(pair)], widest)}"),
             (tone, "  =" if pair.equal else ""),
         ]
+    full, excess = _ASCII if ascii_only else _BLOCKS
+    text = f"{full} request, {excess} up to the limit, {_OPEN[ascii_only]} no limit, = request is the limit"
+    yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
 
 
 def _largest(pairs: Sequence[Pair], resource: str) -> int:

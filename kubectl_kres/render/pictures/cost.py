@@ -42,6 +42,9 @@ def cost_picture(cost: QuotaCost, width: int, *, ascii_only: bool) -> Iterator[L
         room = width - widest - 4
         drawn = f"{_bar(cost, name, min(_MOST, room), ascii_only=ascii_only)}  " if room >= _LEAST else ""
         yield from toned(tone, wrapped(figures[name], width, first=f"  {drawn}", rest="    "))
+    full, mine, free = _ASCII if ascii_only else _BLOCKS
+    text = f"{full} used, {mine} this pod, {free} free, | hard"
+    yield from toned("quiet", wrapped(text, width))
     if cost.fits is not None:
         yield from toned("", wrapped(room_text(cost.fits, counted=cost.counted), width))
 

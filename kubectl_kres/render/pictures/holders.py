@@ -188,6 +188,7 @@ def _rest(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool
     wanted = [f"{room.name} {room.wanted}" for room in rooms if room.wanted is not None]
     if wanted:
         texts.append(f"{'#' if ascii_only else '▒'} wanted: {', '.join(wanted)}")
+    texts.append(f"{_END[ascii_only]} hard")
     return texts
 
 

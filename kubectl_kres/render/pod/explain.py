@@ -378,9 +378,9 @@ def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
             yield f"{field} by {edit.manager}{how}{when}"
 
 
-def brief(explanation: Explanation, more: str) -> Brief:
-    """``more``: the command that gives the whole answer."""
-    tone, word, text = headline(explanation)
+def brief(explanation: Explanation, more: str, now: str = "") -> Brief:
+    """``more``: the command that gives the whole answer. ``now`` (RFC 3339): times are ages."""
+    tone, word, text = headline(explanation, now)
     if explanation.remedies:
         return with_remedies(Brief(tone, word, text, next=more), explanation.remedies)
     reach = explanation.autoscaled

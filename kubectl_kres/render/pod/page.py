@@ -20,6 +20,7 @@ from kubectl_kres.reports.common.explanation import (
     Total,
     merge_facts,
     normalize_message,
+    strip_controller_prefix,
 )
 
 #: Values that are shown; the rest is counted. Fewer where each has a remark, and where fixes are the answer.
@@ -65,14 +66,16 @@ def _value_lines(explanation: Explanation, width: int) -> Iterator[Line]:
         _Row(value, f"{container.name or 'pod level'} {value.resource} {value.side[:-1]}")
         for container in explanation.containers
         for value in container.values
-        if value.value != value.written or value.alternatives or value.note
+        if (value.value is not None and value.value != value.written) or value.alternatives or value.note
     ]
     most = _VALUES_LIVE if explanation.live else _VALUES
     most = most if explanation.verdict.allowed is not False else _VALUES_REFUSED
-    notes = [container.note for container in explanation.containers if container.note]
+    notes = [f"{container.name}: {container.note}" for container in explanation.containers if container.note]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
+        unread = anything and all(value.value is None for item in explanation.containers for value in item.values)
         text = "stored as written" if anything else "no container states a request or limit"
+        text = "none is stored" if unread else text
         yield from labelled("values", text, width, tone="quiet")
     if rows:
         sources = list(dict.fromkeys(_source(row.value) for row in rows))
@@ -123,7 +126,7 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
     """The effective request and limit of each resource of the pod, and its QoS class with the reason."""
     parts: list[str] = []
     if explanation.totals:
-        parts.append(", ".join(_pairs(explanation.totals)))
+        parts.append(f"request / limit: {', '.join(_pairs(explanation.totals))}")
     if explanation.qos is not None:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
         seen = PARTLY if blind(explanation.unseen) else ""
@@ -147,7 +150,7 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
         bound = (
             "no limit"
             if limit is None
-            else f"{clipped(limit.value, _CELL)}{' (not all containers)' * bool(limit.open)}"
+            else f"{clipped(limit.value, _CELL)}{' (not of all containers)' * bool(limit.open)}"
         )
         yield f"{resource} {clipped(request.value, _CELL) if request is not None else '-'} / {bound}"
 
@@ -177,7 +180,10 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     others = [fact for fact in facts if fact not in same and not (state is not None and state.message == fact.text)]
     for fact in others[:_FACTS]:
         yield from labelled(
-            "seen", f"{fact.reason}: {clipped(fact.text, _FACT)}{_often(fact, now)}", width, tone="quiet"
+            "seen",
+            f"{fact.reason}: {clipped(strip_controller_prefix(fact.text), _FACT)}{_often(fact, now)}",
+            width,
+            tone="quiet",
         )
 
 

@@ -22,8 +22,8 @@ _BYTES = re.compile(r"memory\.(max|limit_in_bytes)")
 _BINARY, _DECIMAL = ("Ki", "Mi", "Gi", "Ti", "Pi"), ("k", "M", "G", "T", "P")
 
 
-def tree(cgroups: Cgroups, width: int) -> Iterator[Line]:
-    """Each cgroup on a line of its own, its files below it."""
+def tree(cgroups: Cgroups, width: int, *, notes: bool = True) -> Iterator[Line]:
+    """Each cgroup on a line of its own, its files below it. ``notes``: with what the values rest on."""
     yield [("", "")]
     yield [("strong", "cgroups"), ("", f" of version {cgroups.version}, driver {cgroups.driver}")]
     shares = "cpu.weight" if cgroups.version == 2 else "cpu.shares"
@@ -34,8 +34,9 @@ def tree(cgroups: Cgroups, width: int) -> Iterator[Line]:
         yield [("", "")]
         yield from toned("strong", wrapped("what a program sees as its limit: the smallest on the way up", width))
         yield from _seen(cgroups)
-    yield [("", "")]
-    for note in cgroups.notes:
+    if notes:
+        yield [("", "")]
+    for note in cgroups.notes if notes else ():
         yield from toned("quiet", wrapped(note, width, first="note: ", rest="  "))
 
 
@@ -122,8 +123,8 @@ def _whose(path: str) -> str:
 
 #: What an empty stanza of the pod level does.
 _EMPTY_LEVEL = (
-    "a quirk of the API server and no advice: the containers keep their requests and limits, the class only no longer "
-    "counts them; else all of them have to go, and the LimitRange defaults that would fill them in"
+    "possible, not advice: with an empty spec.resources the API server leaves the containers out of the class, while "
+    "their requests and limits still hold; the other way is to remove all of these, and the LimitRange defaults"
 )
 _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
@@ -146,7 +147,7 @@ def brief(quality: Quality, more: str, explained: str) -> Brief:
         text = f": {quality.subject.full}, {name}: {quality.refused}"
         return Brief("bad", f"refused{partly(quality.refused, quality.unseen)}", text, next=explained)
     texts = [f"the live pod is {quality.live_class}, which it keeps"] * quality.differs
-    texts += [_because(culprit, quality) for culprit in quality.culprits[:1]]
+    texts += [because(culprit, quality) for culprit in quality.culprits[:1]]
     texts += [f"and {len(quality.culprits) - 1} more"] * (len(quality.culprits) > 1)
     better = CLASSES[: CLASSES.index(quality.qos.name)]
     first, other = [*(_reached(reach, quality) for reach in quality.reach if reach.name in better), "", ""][:2]
@@ -159,7 +160,7 @@ def _reached(reach: Reach, quality: Quality) -> str:
     """How to reach a class, in a line; empty where nothing leads there."""
     if not reach.edits:
         return ""
-    edits = [_edit(edit) for edit in reach.edits[:_BRIEFLY]]
+    edits = [edit_text(edit) for edit in reach.edits[:_BRIEFLY]]
     edits += [f"and {len(reach.edits) - _BRIEFLY} more"] * (len(reach.edits) > _BRIEFLY)
     who = "for the next pod to be" if quality.live else "to be"
     refused = " (which would be refused)" if reach.refused else ""
@@ -168,25 +169,23 @@ def _reached(reach: Reach, quality: Quality) -> str:
 
 def quality_lines(quality: Quality, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
-    yield from _class(quality, width)
-    if quality.live_class:
-        yield from _live(quality, width)
-    if quality.refused:
-        yield [("bad", f"refused{partly(quality.refused, quality.unseen)}"), ("", f": {quality.refused}")]
+    yield from class_lines(quality, width)
+    yield from refused_lines(quality, width)
     for place, culprit in enumerate(quality.culprits):
         if place == 0:
             yield [("", "")]
             yield [("strong", "not Guaranteed, because")]
-        yield from toned("", wrapped(_because(culprit, quality), width, first="  ", rest="    "))
+        yield from toned("", wrapped(because(culprit, quality), width, first="  ", rest="    "))
     for reach in quality.reach:
         yield from _reach(reach, width, live=quality.live)
-    yield from _scores(quality, width)
+    yield from score_lines(quality, width)
     if quality.cgroups is not None:
         yield from tree(quality.cgroups, width)
     yield from remarks((), quality.assumptions, quality.unseen, width)
 
 
-def _class(quality: Quality, width: int) -> Iterator[Line]:
+def class_lines(quality: Quality, width: int) -> Iterator[Line]:
+    """Yield class, object and reason; where the manifest is from; and the class that a live pod has."""
     where = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
     name = " or ".join([quality.qos.name, *quality.alternatives])
     order = ", depending on the order of LimitRanges" if quality.alternatives else ""
@@ -196,6 +195,17 @@ def _class(quality: Quality, width: int) -> Iterator[Line]:
     yield from toned("", rest)
     if quality.start:
         yield from toned("quiet", wrapped(f"from {quality.start}", width, first="  ", rest="  "))
+    if quality.live_class:
+        yield from _live(quality, width)
+
+
+def refused_lines(quality: Quality, width: int, most: int = 10_000) -> Iterator[Line]:
+    """Yield the server's words where the pod is refused. ``most``: cells of its sentence."""
+    if quality.refused:
+        word = f"refused{partly(quality.refused, quality.unseen)}"
+        first, *rest = wrapped(f"{word}: {clipped(quality.refused, most)}", width, rest="  ")
+        yield [("bad", word), ("", first.removeprefix(word))]
+        yield from toned("", rest)
 
 
 def _live(quality: Quality, width: int) -> Iterator[Line]:
@@ -206,7 +216,8 @@ def _live(quality: Quality, width: int) -> Iterator[Line]:
         yield [("", f"  the live pod is {quality.live_class}")]
 
 
-def _because(culprit: Culprit, quality: Quality) -> str:
+def because(culprit: Culprit, quality: Quality) -> str:
+    """Return what of one resource of a container keeps the pod from a better class."""
     who = f"container {culprit.container}" if culprit.container else "the pod level"
     if quality.qos.name == "BestEffort" and not culprit.request:
         return f"{who} has no {culprit.resource} request and no {culprit.resource} limit"
@@ -225,7 +236,7 @@ def _reach(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
         return
     yield [("strong", f"to be {reach.name}"), ("quiet", next_one)]
     for edit in reach.edits:
-        yield from toned("", wrapped(_edit(edit), width, first="  ", rest="    "))
+        yield from toned("", wrapped(edit_text(edit), width, first="  ", rest="    "))
     if any(edit.path == "spec.resources" and edit.after == "{}" for edit in reach.edits):
         yield from toned("warn", wrapped(_EMPTY_LEVEL, width, first="  ", rest="    "))
     if reach.gate:
@@ -234,22 +245,27 @@ def _reach(reach: Reach, width: int, *, live: bool) -> Iterator[Line]:
         yield from toned("warn", wrapped(f"which would be refused: {reach.refused}", width, first="  ", rest="    "))
 
 
-def _edit(edit: FieldEdit) -> str:
+def edit_text(edit: FieldEdit) -> str:
+    """Return an edit as an instruction."""
     if edit.after is None:
         return f"remove {edit.path}" if edit.before == "{...}" else f"remove {edit.path}, {edit.before}"
     change = f"change {edit.path} from {edit.before} to" if edit.before is not None else f"set {edit.path} to"
     return f"{change} {edit.after}{', for example' if edit.free else ''}"
 
 
-def _scores(quality: Quality, width: int) -> Iterator[Line]:
+def score_lines(quality: Quality, width: int, most: int | None = None) -> Iterator[Line]:
+    """Yield the table of oom_score_adj. ``most``: containers that are shown."""
     if not quality.scores:
         return
     yield [("", "")]
     where = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
-    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  lower lives longer")]
-    label = max(size(score.container) for score in quality.scores)
-    for score in quality.scores:
+    yield [("strong", f"oom_score_adj{where}"), ("quiet", "  the kernel ends the highest first")]
+    shown = quality.scores[:most]
+    label = max(size(score.container) for score in shown)
+    for score in shown:
         yield [("", f"  {padded(score.container, label)}  {_score(score)}")]
+    if len(shown) < len(quality.scores):
+        yield [("quiet", f"  and {len(quality.scores) - len(shown)} more")]
     if any(score.value is None for score in quality.scores):
         node = f"the memory of {quality.node}, which is not known" if quality.node else "the memory of the node"
         text = f"1000 - 1000 * request / M, from 3 to 999; M is {node}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
+from kubectl_kres.render.text.labels import LABEL
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, since, toned, wrapped
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
@@ -51,30 +52,32 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
     yield from toned(tone, wrapped(f"{_count(fit)}: {fit.subject.full}{_tightest(fit)}", width, rest="  "))
     if fit.replicas is not None:
         for label, bad, text in _replicas(fit, fit.replicas):
-            head = padded(f"{label}:", 16)
+            head = padded(label, 16)
             yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
     yield from _fares(fit, width)
     if fit.autoscaled is not None:
         short = fit.autoscaled.fits < fit.autoscaled.most
         text = at_maximum(fit.autoscaled)
-        yield from toned("warn" if short else "", wrapped(text, width, first=padded("at most:", 16), rest=" " * 16))
+        yield from toned("warn" if short else "", wrapped(text, width, first=padded("at most", 16), rest=" " * 16))
     if fit.verdict.allowed is not True:
-        yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("the next one:", 16), rest=" " * 16))
+        yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("server", 16), rest=" " * 16))
         for at, remedy in enumerate(fit.remedies):
-            label = padded("or:" if at else "fix:", 16)
+            label = padded("or" if at else "fix", 16)
             yield from toned("", wrapped(remedy.text, width, first=label, rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
-        yield from toned("quiet", wrapped(assumed.text, width, first=padded("assumed:", 16), rest=" " * 16))
+        yield from toned("quiet", wrapped(assumed.text, width, first=padded("assumed", 16), rest=" " * 16))
     for unseen in fit.unseen:
         yield from toned(
             "bad",
             wrapped(
-                f"{unseen.kind}: {unseen.message or unseen.state}", width, first=padded("unread:", 16), rest=" " * 16
+                f"{unseen.kind}: {unseen.message or unseen.state}", width, first=padded("unread", 16), rest=" " * 16
             ),
         )
-    yield from toned("quiet", wrapped(", ".join(fit.not_looked_at), width, first="not looked at: ", rest="  "))
+    yield from toned(
+        "quiet", wrapped(", ".join(fit.not_looked_at), width, first=padded("not looked at", 16), rest=" " * 16)
+    )
 
 
 def _fares(fit: Fit, width: int) -> Iterator[Line]:
@@ -82,9 +85,9 @@ def _fares(fit: Fit, width: int) -> Iterator[Line]:
     state = fit.run_state
     if state is None or not is_held_up(state) or fit.verdict.allowed is not True:
         return
-    yield from toned("bad", wrapped(said(state), width, first=padded(f"{state.word}:", 16), rest=" " * 16))
+    yield from toned("bad", wrapped(said(state), width, first=padded(state.word, 16), rest=" " * 16))
     if state.next:
-        yield from toned("", wrapped(state.next, width, first=padded("next:", 16), rest=" " * 16))
+        yield from toned("", wrapped(state.next, width, first=padded("next", 16), rest=" " * 16))
 
 
 def _unread(fit: Fit) -> bool:
@@ -169,7 +172,7 @@ def _would(fit: Fit, replicas: Replicas) -> str:
 
 def _end_words(end: RolloutEnd) -> str:
     left = f", {end.old} old pod{'s' * (end.old != 1)} left" if end.old else ", no old pod left"
-    return f" at {end.updated} of {end.of} updated{left}, forever"
+    return f" at {end.updated} of {end.of} updated{left}, until there is room"
 
 
 def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
@@ -182,24 +185,24 @@ def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
             yield "exchange", True, f"an old pod gives back {back.get(name, '0')} of {name}, {takes}"
 
 
-def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """A refused workload: what is missing, why, and what would free it."""
-    for line in refusal_lines(denied, width):
+def denied_lines(denied: Denied, *, now: str = "", color: bool = False, width: int = 80) -> Iterator[str]:
+    """A refused workload: what is missing, why, and what would free it. ``now`` (RFC 3339): times are ages."""
+    for line in refusal_lines(denied, width, now):
         yield draw(line, color=color)
 
 
-def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
+def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
     """The same, not drawn yet."""
     yield _head(denied)
     remedies = [("or" if at else "fix", remedy.text) for at, remedy in enumerate(denied.remedies)]
-    yield from _labelled([*_because(denied), *remedies, *_goes_on(denied)], width)
+    yield from _labelled([*_because(denied), *remedies, *_goes_on(denied, now)], width)
 
 
 def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
     """The same beside a list: what to do with its commands first."""
     yield _head(denied)
     yield from do_lines(denied.remedies, "", width)
-    yield from _labelled([*_because(denied), *_goes_on(denied)], width)
+    yield from _labelled([*_because(denied), *_goes_on(denied, "")], width)
 
 
 def _head(denied: Denied) -> Line:
@@ -210,16 +213,19 @@ def _head(denied: Denied) -> Line:
 def _because(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
         text = message_of(denied.verdict)
-        yield "because", text.partition(" is forbidden: ")[2] or text
+        yield "server", text.partition(" is forbidden: ")[2] or text
+    elif denied.verdict.blocked is not None:
+        yield "server", denied.verdict.blocked.message
 
 
-def _goes_on(denied: Denied) -> Iterator[tuple[str, str]]:
+def _goes_on(denied: Denied, now: str) -> Iterator[tuple[str, str]]:
     """What systems say of it, and the last try."""
     for system in systems():
-        yield from system.refusal_texts(denied)
+        yield from system.refusal_texts(denied, now)
     for fact in denied.seen[:1]:
         times = f" {fact.count}x" if fact.count > 1 else ""
-        last = f", last {fact.time}" if fact.time else ""
+        ago = since(fact.time, now)
+        last = f", last {f'{ago} ago' if ago else fact.time}" if fact.time else ""
         yield "seen", f"{fact.reason}{times} of {fact.source.ref}{last}"
     if not denied.seen:
         fits = denied.verdict.fits
@@ -229,7 +235,7 @@ def _goes_on(denied: Denied) -> Iterator[tuple[str, str]]:
 
 def _labelled(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
     for label, text in texts:
-        yield from toned("", wrapped(text, width, first=padded(f"  {label}:", 12), rest=" " * 12))
+        yield from toned("", wrapped(text, width, first=f"  {padded(label, LABEL)}", rest=" " * (LABEL + 2)))
 
 
 def _refused(denied: Denied) -> tuple[str, Tone, str]:

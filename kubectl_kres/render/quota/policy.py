@@ -155,7 +155,7 @@ def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:
     label = min(_LABEL, max(size(f"{default.resource} {default.side[:-1]}") for default in defaults))
     longest = min(_CELL, max(size(default.value) for default in defaults))
     yield [("", "")]
-    yield [("strong", "gives containers that state nothing")]
+    yield [("strong", "gives containers without requests and limits")]
     for default in defaults:
         name = padded(clipped(f"{default.resource} {default.side[:-1]}", _LABEL), label)
         head = f"  {name}  {padded(clipped(default.value, _CELL), longest)}  "
@@ -174,13 +174,13 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
 def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99) -> Iterator[Line]:
     """Yield what becomes of a pod of one container that states nothing; of its fixes at most so many."""
     alone = " under this LimitRange alone" if subject.kind == "LimitRange" else ""
-    head = f"a pod of one container that states nothing{alone}"
+    head = f"a pod of one container without requests and limits{alone}"
     allowed = bare.verdict.allowed
     if allowed is True:
         seen = "" if alone or bare.complete else PARTLY
         quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
         fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
-        room = f"; room for {min(fits)}" if fits and not alone else ""
+        room = f"; quotas have room for {min(fits)} of them" if fits and not alone else ""
         yield from toned("", wrapped(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
     else:
         word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
@@ -190,7 +190,7 @@ def bare_lines(bare: Explanation, subject: ObjectRef, width: int, most: int = 99
             yield from toned("", wrapped(text, width, first="  or   " if at else "  fix  ", rest="       "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
-            yield [("", f"  this quota has room for {own[0].fits}")]
+            yield [("", f"  quota {subject.name} alone has room for {own[0].fits} of them")]
 
 
 def _said(bare: Explanation) -> str:

@@ -70,7 +70,7 @@ def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str
         missing = f"; no LimitRange sets {listed(demand.unfilled)}" if demand.unfilled else ""
         if blind(policy_explanation.unseen):
             missing = "; LimitRanges, which may fill that in, could not be read"
-        yield "wants", f"quota {demand.quota} requires of every container {listed(demand.names)}{missing}"
+        yield "wants", f"quota {demand.quota} requires {listed(demand.names)} on every container{missing}"
 
 
 def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[Tone, str, str]]:
@@ -113,7 +113,7 @@ def _fullest(report: QuotaReport) -> str:
     if not uses:
         return f"{report.subject.name}: limits nothing"
     shown = [f"{use.name} {use.used or '?'} of {use.hard}" for use in uses[:_FULLEST]]
-    rest = f", {len(uses) - _FULLEST} names less full" if len(uses) > _FULLEST else ""
+    rest = f", and {len(uses) - _FULLEST} less full" if len(uses) > _FULLEST else ""
     counts = f", counts {listed(report.scopes)}" if report.scopes else ""
     return f"{report.subject.name}: {', '.join(shown)}{rest}{counts}"
 
@@ -131,5 +131,7 @@ def _more(policy_explanation: PolicyExplanation) -> list[str]:
     kind = policy_explanation.subject.kind
     parts = ["where each value comes from"]
     parts += ["a bar for each quota"] * (kind == "Namespace" and bool(policy_explanation.quotas))
-    parts += ["what a bare container gets"] * (kind == "Namespace" and policy_explanation.bare is not None)
+    parts += ["what a container without requests and limits gets"] * (
+        kind == "Namespace" and policy_explanation.bare is not None
+    )
     return parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 
@@ -21,3 +21,13 @@ def labelled(label: str, text: str, width: int, *, tone: Tone = "") -> Iterator[
 def more_line(parts: list[str], width: int) -> Iterator[Line]:
     """Yield the last line of a short page: what ``--all`` shows beside it."""
     yield from labelled("more", f"--all: {', '.join(parts)}", width, tone="quiet")
+
+
+def command_lines(label: str, question: str, commands: Iterable[str], width: int) -> Iterator[Line]:
+    """Yield the question that commands answer, and below it the commands, unbroken and alone on their lines.
+
+    No comment stands behind them: an interactive zsh takes it as arguments.
+    """
+    yield from labelled(label, f"{question}:", width, tone="quiet")
+    for command in commands:
+        yield [("", " " * LABEL), ("command", command)]

@@ -36,7 +36,7 @@ class RenderSystem:
         """Below what a pod of one container gets."""
         yield from ()
 
-    def refusal_texts(self, denied: Denied) -> Iterator[tuple[str, str]]:
+    def refusal_texts(self, denied: Denied, now: str) -> Iterator[tuple[str, str]]:
         """Labels and sentences about something whose pods are refused."""
         yield from ()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import Tone, clipped
+from kubectl_kres.render.text.line import Tone, clipped, since
 from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Unseen, Verdict, is_held_up
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
@@ -201,8 +201,11 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
             "spec": LEVEL,
             **{container.path: container.name for container in reversed(explanation.containers) if container.name},
         }
-        because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))
+        because = why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation), now=now)
         text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {because}"
+        if word not in CALM and state is not None and state.since:
+            age = f"since {since(state.since, now) or state.since})"
+            text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
     if state is None or not is_held_up(state):
         text += _held(explanation)
         if word == "admitted":
@@ -224,11 +227,13 @@ def why(
     live: bool = False,
     ended: bool = False,
     beside_ready: bool = False,
+    now: str = "",
 ) -> str:
     """Return why it is the word that it is: what is missing, and the cause. Empty for what is admitted.
 
     ``names``: of containers, by path. ``live``: of a pod that exists; ``ended``: of a run that has. ``beside_ready``:
-    how many pods there are stands beside it, but not how many of them are of an older template.
+    how many pods there are stands beside it, but not how many of them are of an older template. ``now`` (RFC 3339):
+    times are ages.
     """
     if beside_ready and not (pods is not None and pods.updated is not None and pods.newest < pods.existing):
         pods = None
@@ -240,11 +245,11 @@ def why(
         case "refused" | "no-answer":
             return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
         case "blocked" if verdict.blocked is not None:
-            return f"{_missing(pods)}{rejected(verdict.blocked)}"
+            return f"{_missing(pods)}{rejected(verdict.blocked, now)}"
         case "partly":
             return f"{_missing(pods)}{only_fit(verdict)}"
         case "depends-on-order":
-            return f"{_missing(pods)}admitted, or refused by the order of LimitRanges or quotas: {because}"
+            return f"{_missing(pods)}admitted or refused, as the order of LimitRanges or quotas decides: {because}"
     return ""
 
 
@@ -259,12 +264,13 @@ def at_maximum(reach: Autoscaled) -> str:
     return f"{who}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
-def rejected(blocked: Blocked) -> str:
-    """Who rejects the pods, how often and when last."""
+def rejected(blocked: Blocked, now: str = "") -> str:
+    """Who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
+    ago = since(blocked.last, now)
     if not blocked.times:
-        return f"{blocked.by} rejects them{f' (since {blocked.last})' if blocked.last else ''}"
+        return f"{blocked.by} rejects them{f' (since {ago or blocked.last})' if blocked.last else ''}"
     times = f"{blocked.times} times" if blocked.times > 1 else "once"
-    last = f", last {blocked.last}" if blocked.last else ""
+    last = f", last {f'{ago} ago' if ago else blocked.last}" if blocked.last else ""
     return f"{blocked.by} rejects them ({times}{last})"
 
 
@@ -342,4 +348,4 @@ def _drift(explanation: Explanation) -> str:
     count = sum(1 for container in explanation.containers for value in container.values if value.note)
     if not count:
         return ""
-    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"
+    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from what it would get today"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.labels import LABEL, labelled
-from kubectl_kres.render.text.line import Line, size, toned, wrapped
+from kubectl_kres.render.text.labels import LABEL, command_lines, labelled
+from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.parts import Remedy
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
 _INDENT = " " * LABEL
-#: What the command shows that comes next.
-_WHO = "  # who uses it"
+#: What the command answers that comes next.
+_WHO = "who uses the quota"
 
 
 def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
@@ -30,9 +30,8 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
     asks = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
-    for ask in asks if commands else ():
-        who = _WHO if LABEL + size(ask) + size(_WHO) <= width else ""
-        yield [("strong", f"{'next':<{LABEL}}"), ("command", ask), ("quiet", who)]
+    if asks and commands:
+        yield from command_lines("next", _WHO, asks, width)
 
 
 def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:

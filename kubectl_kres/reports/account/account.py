@@ -10,23 +10,27 @@ Source: controller/cronjob cronjob_controllerv2.go cleanupFinishedJobs, syncCron
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, Server
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, names_of, with_used
-from kubectl_kres.admission.request.new_pod import Policies, quota_request
+from kubectl_kres.admission.request.made_objects import job_raw, of_struct, revision_raw
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, quota_request
 from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.account.stored_workload import applied_to_stored
 from kubectl_kres.reports.common.analysis import Account, Analysis, instead
-from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
 from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
 from kubectl_kres.store.store import ReadRequest, Store
+
+Raw = Mapping[str, Any]
 
 
 class AccountStep(Struct, frozen=True):
@@ -58,7 +62,9 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
 
 
 def is_bounded(creation: Creation, policies: Policies) -> bool:
-    """Whether a policy of the namespace looks at such an object."""
+    """Whether a policy of the namespace says anything of such an object."""
+    if creation.review.refusals or creation.review.gaps:
+        return True
     if any(creation.request.names(quota.hard) for quota in policies.quotas):
         return True
     if creation.kind != "PersistentVolumeClaim":
@@ -94,7 +100,9 @@ def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis
         account = account_of(store, subject, analysis)
         if account is None:
             return analysis
-        analysis = structs.replace(analysis, account=account)
+        gaps = (gap for made in (*account.first, *account.with_pod, *account.lacking) for gap in made.review.gaps)
+        unseen = (*analysis.unseen, *map(not_computed, dict.fromkeys(gaps)))
+        analysis = structs.replace(analysis, account=account, unseen=unseen)
         due = (*account.lacking, *account.with_pod)
         outcomes = tuple(item for outcome in analysis.outcomes for item in _after_pod(outcome, due, analysis))
     except Unparsable:
@@ -154,15 +162,26 @@ def _first(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Creat
     if workload is None:
         return
     if kind == "CronJob":
-        yield from lacking_jobs(store, subject, workload)
+        for creation in lacking_jobs(store, subject, workload):
+            yield structs.replace(creation, review=_reviewed(subject, analysis, job_raw))
     elif kind in REVISIONS and _makes_revision(store, subject, workload):
-        yield revision_of_template(subject)
+        yield revision_of_template(subject, analysis)
 
 
-def revision_of_template(subject: Subject) -> Creation:
+def revision_of_template(subject: Subject, analysis: Analysis) -> Creation:
     """The ReplicaSet or ControllerRevision of another template."""
-    made, resource = REVISIONS[subject.ref.kind]
-    return Creation(made, subject.ref.name, count_request(resource, subject.ref.name))
+    (made, resource), name = REVISIONS[subject.ref.kind], subject.ref.name
+    review = _reviewed(subject, analysis, revision_raw)
+    return Creation(made, name, count_request(resource, name), review=review)
+
+
+def _reviewed(subject: Subject, analysis: Analysis, made: Callable[[Raw, str], Raw]) -> ObjectReview:
+    """What policies say of what is made of the object that is asked about. ``made``: builds it."""
+    policies, raw, owner = analysis.known.policies, subject.raw, analysis.start.owner
+    if policies.reviewer is None or (raw is None and owner is None):
+        return ObjectReview({})
+    maker = raw if raw is not None else of_struct(owner, subject.kind.api_version, subject.ref.kind)
+    return policies.review(made(maker, subject.ref.name), analysis.server, whole=raw is not None)
 
 
 def _makes_revision(store: Store, subject: Subject, workload: Workload) -> bool:
@@ -198,9 +217,10 @@ def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
     if kind not in REVISIONS:
         return True
     policies, server = analysis.known.policies, analysis.server
-    if not any(names_of(REVISIONS[kind][1], server)(quota.hard) for quota in policies.quotas):
+    counted = any(names_of(REVISIONS[kind][1], server)(quota.hard) for quota in policies.quotas)
+    if not counted and policies.reviewer is None:
         return True
-    return not first_refusals([revision_of_template(subject)], policies, server)
+    return not first_refusals([revision_of_template(subject, analysis)], policies, server)
 
 
 #: What the server fills in. Source: apis/batch/v1 defaults.go SetDefaults_CronJob.

@@ -48,6 +48,7 @@ _NOT_FOLLOWED = {
         ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
         "what Capsule makes of a {} is not simulated",
     ),
+    "VerticalPodAutoscaler": "what a {} writes into pods is not simulated: explain says it",
     **dict.fromkeys(
         ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
     ),

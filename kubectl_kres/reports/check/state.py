@@ -60,7 +60,7 @@ OVER_HARD = Rule(
     severity="warning",
     reason="Nothing is evicted, and nothing new is admitted: the next pod that is replaced does not come back.",
     remedy="Raise the quota above what is used, or delete what uses it (quota --by workload names it).",
-    message="{used} of {name} are used, hard is {hard}",
+    message="{name}: {used} used, hard is {hard}",
     find=find_over_hard,
 )
 

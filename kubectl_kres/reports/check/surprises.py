@@ -40,7 +40,7 @@ NO_MEMORY_LIMIT = Rule(
     severity="warning",
     reason="One leak takes the memory of the node, and the kernel kills whatever it finds there.",
     remedy="Give each container a memory limit, or the namespace a LimitRange with a default.",
-    message="no container has a memory limit: {containers}",
+    message="these containers have no memory limit: {containers}",
     find=find_no_memory_limit,
 )
 
@@ -164,8 +164,8 @@ INIT_DOMINATES = Rule(
     reason="Scheduler and quotas charge the pod for its largest moment as long as it lives, although the init "
     "container ends at once.",
     remedy="Ask for less in the init container, or do its work in a Job.",
-    message="init container {init} asks for {asked} of {resource}, more than twice what the containers do: the "
-    "pod is charged {charged}",
+    message="init container {init} requests {resource} {asked}, more than twice what the containers do: the pod "
+    "counts with {charged}",
     find=find_init_dominates,
 )
 

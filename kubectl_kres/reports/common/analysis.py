@@ -38,13 +38,14 @@ class PodClaims(Struct, frozen=True):
     """What the claims of a StatefulSet's next pod come to.
 
     ``refusals``: what can refuse one of them. ``charges``: what those that are not there yet cost quotas. ``ready``:
-    how many of the missing pods have theirs.
+    how many of the missing pods have theirs. ``gaps``: what policies say of them that was not computed.
     """
 
     refusals: tuple[Refusal, ...] = ()
     charges: tuple[QuotaCharge, ...] = ()
     ready: int = 0
     assumptions: tuple[Assume, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 class Account(Struct, frozen=True):

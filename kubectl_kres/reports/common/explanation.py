@@ -278,6 +278,13 @@ class Unseen(Record, frozen=True):
     hint: str = ""
 
 
+def not_computed(text: str) -> Unseen:
+    """What was not computed, ``KIND NAME is not computed: why``, as what was not read: the verdict may be another."""
+    kind, _, rest = text.partition(" ")
+    name, _, why = rest.partition(" is not computed: ")
+    return Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
+
+
 #: How it fares. docs/verdicts.md has the table.
 RunWord = Literal["runs", "starting", "waits", "fails", "off", "ended"]
 

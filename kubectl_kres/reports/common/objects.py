@@ -12,6 +12,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.quota.usage import claim_names, may_count_devices
 from kubectl_kres.admission.request.pod_objects import Creation, ephemeral_volumes, template_names
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import template_of
@@ -98,6 +99,7 @@ def _amount(value: Any) -> Any:
         return value
 
 
+POLICIES = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
 _CLAIM, _DEVICES = "PersistentVolumeClaim", "ResourceClaim"
 
 
@@ -113,7 +115,15 @@ def bounded_kinds(store: Store, space: str) -> frozenset[str]:
     kinds = [_DEVICES] if may_count_devices(hard) else []
     if claim_names(hard) or any(item.type == _CLAIM for item in ranges):
         kinds.append(_CLAIM)
-    return frozenset(kinds)
+    return frozenset((*kinds, *judged_kinds(store)))
+
+
+def judged_kinds(store: Store) -> Iterator[str]:
+    """The same kinds as far as admission policies are about them."""
+    for policy in (policy for kind in POLICIES for policy in store.all(kind)):
+        rules = (policy.spec.get("matchConstraints") or {}).get("resourceRules") or ()
+        about = {str(resource) for rule in rules for resource in rule.get("resources") or ()}
+        yield from (kind for kind in (_CLAIM, _DEVICES) if about & {"*", BY_KIND[kind].plural})
 
 
 def waits_for_objects(store: Store, pod: Pod) -> bool:

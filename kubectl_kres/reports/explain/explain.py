@@ -395,7 +395,7 @@ def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | 
         return Advice((), f"{NOTHING}: {rest}")
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:
-        return Advice(untested_remedies((f"raise that memory limit: {killed.text}",)))
+        return Advice(untested_remedies((f"raise its memory limit: {killed.text}",)))
     if stuck:
         barred = blocking_event(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
         return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
@@ -555,7 +555,7 @@ def _assumptions(
     start: PodManifest, known: NamespacePolicies, ask: EvaluationOptions, injected: Sequence[str]
 ) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
-    additions = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
+    additions = f"the figures for today leave out what webhooks add to new pods: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", additions),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
     return (*supposed, *known.assumptions, *without, *_gates(start.live or start.pod, ask.server), *stated)

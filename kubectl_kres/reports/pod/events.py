@@ -190,6 +190,8 @@ _COMPUTED = re.compile(
     r"|pod rejected: |PriorityClass"
 )
 _BEFORE = re.compile(r"^(?:\(combined from similar events\): )?(?:Error creating: )?")
+#: Who refused where nothing says more.
+_SERVER = "the API server"
 #: Who refused, in the API server's sentences, with what to call it.
 _REFUSERS = (
     (re.compile(r'admission webhook "([^"]*)" denied'), "webhook {}"),
@@ -227,7 +229,7 @@ def refuser(text: str) -> str:
         match = pattern.search(text)
         if match is not None:
             return name.format(*match.groups())
-    return "the API server"
+    return _SERVER
 
 
 def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
@@ -239,10 +241,13 @@ def blocking_event(seen: Iterable[Fact], *, claims: bool = False) -> str:
     last = next((fact.text for fact in seen if fact.reason == "FailedCreate"), "")
     claim = _CLAIM.search(last)
     if claim is not None and not (claims and _COMPUTED.search(claim[0])):
-        return f"fix the PersistentVolumeClaim of its pod: {claim[1]}"
+        return f"correct the PersistentVolumeClaim of its pod: {claim[1]}"
     if not last or _COMPUTED.search(last):
         return ""
-    return f"fix what refused its pods last (neither a quota nor a LimitRange): {_BEFORE.sub('', last)}"
+    who = refuser(last)
+    if who == _SERVER:
+        return f"look into what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
+    return f"look into what refuses its pods: {who}"
 
 
 #: Reasons of containers that have ended or wait and that nobody has to look into.

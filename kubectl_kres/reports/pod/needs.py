@@ -221,10 +221,13 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
     if workload is None or not workload.spec.volume_claim_templates:
         return
+    from kubectl_kres.reports.common.objects import judged_kinds
+
     quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
-    if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
+    bounded = any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
         item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
-    ):
+    )
+    if bounded or "PersistentVolumeClaim" in judged_kinds(store):
         yield ReadRequest("PersistentVolumeClaim", namespace, required=False)
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 

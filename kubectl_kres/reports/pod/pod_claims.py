@@ -16,7 +16,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, instead
-from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -52,7 +52,7 @@ def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis
 def has_account(subject: Subject, analysis: Analysis) -> bool:
     """Whether anything may be made beside the pods that a policy looks at: cheap, and True where it may be so."""
     spec = analysis.start.pod.spec
-    if spec.volumes or spec.resource_claims:
+    if spec.volumes or spec.resource_claims or analysis.known.policies.reviewer is not None:
         return True
     name = _COUNTS.get(subject.ref.kind)
     return name is not None and any(name in quota.hard for quota in analysis.known.policies.quotas)
@@ -72,6 +72,8 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
     pod_claims = _claims(store, subject, analysis, server)
     if pod_claims is None:
         return analysis
+    unseen = (*analysis.unseen, *map(not_computed, pod_claims.gaps))
+    analysis = structs.replace(analysis, unseen=unseen) if pod_claims.gaps else analysis
     if not pod_claims.refusals:
         return structs.replace(analysis, claims=pod_claims)
     pods = analysis.outcomes
@@ -90,14 +92,14 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
         return PodClaims(ready=ready)
     new = [claim for claim in _made(workload, subject, ordinal) if not _is_there(store, claim.claim)]
     try:
-        refusals, costs = _admitted(new, analysis.known.policies, server)
+        refusals, costs, gaps = _admitted(new, analysis.known.policies, server)
     except Unparsable:
         # Of a file it is reported before, and no server has stored such a template.
         return None
     if not first:
         # The next pod has its claims; what is refused is a later one's.
-        return PodClaims((), costs, ready)
-    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,))
+        return PodClaims((), costs, ready, gaps=gaps)
+    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,), gaps)
 
 
 def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
@@ -197,34 +199,29 @@ def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim
 
 def _admitted(
     new: Sequence[_Claim], policies: Policies, server: Server
-) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...]]:
-    """What refuses one of the claims, in whatever order they are made, and what they cost together.
+) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...], tuple[str, ...]]:
+    """What refuses one of the claims, in whatever order they are made, what they cost together, and what policies that
+    were not computed would say.
 
     Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
     """
-    from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+    from kubectl_kres.admission.request.pod_objects import placed
+    from kubectl_kres.admission.request.volume_claims import admit_claim, classed, made_claim, with_review
 
     refusals: dict[str, Refusal] = {}
     costs: list[QuotaCharge] = []
+    made = [(claim.path, *made_claim(claim.claim, policies, server)) for claim in new]
     for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):
         quotas, costs = policies.quotas, []
-        for claim in (*new[:last], *new[last + 1 :], new[last]):
-            outcomes = admit_claim(claim.claim, structs.replace(policies, quotas=quotas), server)
-            refused = [_placed(outcome.refusal, claim.path) for outcome in outcomes if outcome.refusal is not None]
+        for path, claim, review in (*made[:last], *made[last + 1 :], made[last]):
+            outcomes = with_review(admit_claim(claim, structs.replace(policies, quotas=quotas), server), review)
+            refused = [placed(outcome.refusal, path) for outcome in outcomes if outcome.refusal is not None]
             refusals.update((refusal.message, refusal) for refusal in refused)
-            quota_charges = charges(claim_request(classed(claim.claim, policies), server), quotas)
+            quota_charges = charges(claim_request(classed(claim, policies), server), quotas)
             costs += quota_charges
             quotas = quotas if refused else with_used(quotas, quota_charges)
-    return tuple(refusals.values()), tuple(add_charges(costs))
-
-
-def _placed(refusal: Refusal, path: str) -> Refusal:
-    """With paths that lead from the StatefulSet to the claim's template."""
-    findings = tuple(
-        structs.replace(finding, path=f"{path}.{finding.path}" if finding.path else path)
-        for finding in refusal.findings
-    )
-    return structs.replace(refusal, findings=findings)
+    gaps = dict.fromkeys(gap for _, _, review in made for gap in review.gaps)
+    return tuple(refusals.values()), tuple(add_charges(costs)), tuple(gaps)
 
 
 def add_charges(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:

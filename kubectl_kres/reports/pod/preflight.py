@@ -108,8 +108,8 @@ def nearest_kind(kind: str, version: str) -> str:
 UNCHECKED = Assume(
     "request",
     "file/unchecked",
-    "the file is checked as the API server checks it, except for time zones, addresses of Services, options for "
-    "Windows and volumes of drivers; these are taken as valid",
+    "time zones, addresses of Services, options for Windows and volumes of drivers in the file are valid; all else "
+    "is checked as the API server checks it",
 )
 
 

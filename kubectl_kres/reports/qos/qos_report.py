@@ -37,14 +37,14 @@ from kubectl_kres.store.store import ReadRequest, Store
 _FILES = {1: ("memory.limit_in_bytes", "cpu.cfs_quota_us"), 2: ("memory.max", "cpu.max")}
 
 _NOTES = (
-    "read in the sources of kubelet and runtime, not recorded: no kubelet ran for this",
-    "the pause container only holds the pod's namespaces together; it gets the least of everything",
-    "pages of a memory-backed emptyDir count in the container that wrote them first",
+    "computed as the kubelet's and the runtime's source says; no kubelet was asked",
+    "the pause container only holds the pod's Linux namespaces; it gets the least of everything",
+    "what is written to a memory-backed emptyDir counts as memory of the container that wrote it first",
     "placement on cpus and on the memory of NUMA nodes (cpuset) is not computed",
 )
 _NOTES_OF = {
-    1: ("memory.soft_limit_in_bytes is written by nobody: a memory request has no file in cgroup v1",),
-    2: ("cpu.weight of containers is that of a recent runtime; older ones derive it as the kubelet does for pods",),
+    1: ("a memory request has no file in cgroup v1: nothing writes memory.soft_limit_in_bytes",),
+    2: ("cpu.weight of containers is that of a recent runtime; older ones compute it as the kubelet does for pods",),
 }
 
 

@@ -232,5 +232,5 @@ def _applied(metadata: Metadata) -> str:
     """What the field managers tell."""
     for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
         if name := manager_of(entry.manager):
-            return f"{name} owns it (field manager {entry.manager}): edit its source"
+            return f"{name} owns it ({entry.manager}): edit its source"
     return ""

@@ -26,8 +26,8 @@ def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str
         if values and all(value.written is None and _is_from(value, source) for value in values):
             what = _BROKEN.get(finding.rule, "bounds")
             return (
-                f"correct LimitRange {source.name}: its own defaults of {finding.resource} break its {what}, so no "
-                f"pod can come that states no {finding.resource}"
+                f"correct LimitRange {source.name}: its default {finding.resource} breaks its own {what}, so every pod "
+                f"that states no {finding.resource} is refused"
             )
     return ""
 

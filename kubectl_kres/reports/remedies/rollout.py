@@ -2,8 +2,8 @@
 
 Every pod that is made becomes Ready, and every controller tries again until nothing changes any more. Amounts are
 billionths of a unit.
-Source: controller/deployment rolling.go, recreate.go, util/deployment_util.go NewRSNewReplicas; replicaset
-manageReplicas; statefulset stateful_set_control.go; job manageJob.
+Source: replicaset manageReplicas; statefulset stateful_set_control.go; job manageJob; of Deployments
+``simulate.controllers``.
 """
 
 from __future__ import annotations
@@ -227,25 +227,22 @@ class _Run:
 
     def _turn(self) -> bool:
         """One look of the controller that spreads the pods over the templates; False: it changes nothing."""
-        match self.plan.strategy:
-            case "RollingUpdate":
-                return self._roll_up() or self._roll_down()
-            case "Recreate":
-                return self._recreate()
-            case "Ordered":
-                return self._replace_one()
-            case _:
-                return False
+        plan = self.plan
+        if plan.strategy in {"", "Ordered"}:
+            return bool(plan.strategy) and self._replace_one()
+        from kubectl_kres.simulate.controllers import synced
+        from kubectl_kres.simulate.state import DeploymentState, ReplicaSetState
 
-    def _recreate(self) -> bool:
-        if any(group.wanted for group in self.old):
-            for group in self.old:
-                group.wanted = 0
-            return True
-        if any(group.pods for group in self.old) or self.newest.wanted == self.plan.wanted:
-            return False
-        self.newest.wanted = self.plan.wanted
-        return True
+        sets = tuple(
+            ReplicaSetState(place, group.wanted, ((0, True, group.pods),), plan.wanted)
+            for place, group in enumerate(plan.groups)
+        )
+        recreate = plan.strategy == "Recreate"
+        state = DeploymentState(len(self.old), plan.wanted, plan.surge, plan.unavailable, recreate, sets=sets)
+        after = synced(state, may_create=lambda: True)
+        for group, item in zip(plan.groups, after.sets if after is not None else (), strict=False):
+            group.wanted = item.wanted
+        return after is not None
 
     def _replace_one(self) -> bool:
         """The next old pod ends, once all that are wanted exist."""
@@ -255,42 +252,6 @@ class _Run:
         old.wanted = old.pods - 1
         self.newest.wanted += 1
         return True
-
-    def _roll_up(self) -> bool:
-        new, wanted = self.newest, self.plan.wanted
-        if new.wanted == wanted:
-            return False
-        if new.wanted > wanted:
-            new.wanted = wanted
-            return True
-        free = wanted + self.plan.surge - sum(group.wanted for group in self.plan.groups)
-        if free <= 0:
-            return False
-        new.wanted += min(free, wanted - new.wanted)
-        return True
-
-    def _roll_down(self) -> bool:
-        """Source: rolling.go reconcileOldReplicaSets: first pods that are not there, then those that may go."""
-        least = self.plan.wanted - self.plan.unavailable
-        groups = self.plan.groups
-        most = sum(group.wanted for group in groups) - least - (self.newest.wanted - self.newest.pods)
-        if most <= 0 or not any(group.wanted for group in self.old):
-            return False
-        changed, cleaned = False, 0
-        for group in self.old:
-            gone = min(most - cleaned, group.wanted - group.pods)
-            if gone > 0:
-                group.wanted -= gone
-                cleaned += gone
-                changed = True
-        spare = sum(group.pods for group in groups) - least
-        for group in self.old:
-            gone = min(spare, group.wanted)
-            if gone > 0:
-                group.wanted -= gone
-                spare -= gone
-                changed = True
-        return changed
 
 
 def _sum(price: Price, other: Price) -> Price:

@@ -41,7 +41,13 @@ def sentence(edits: Sequence[Edit]) -> str:
     deleted = [edit for edit in others if isinstance(edit, DeleteObject)]
     others = [edit for edit in others if not isinstance(edit, DeleteObject)]
     parts = [*_deleted(deleted), *_raised(raised), *map(_owner, others_of), *_values(values), *map(_other, others)]
-    return listed(parts)
+    return _once(listed(parts))
+
+
+def _once(text: str) -> str:
+    """The sentence with the remark on values that nobody knows behind the last of them."""
+    more, remark, last = text.rpartition(_UNKNOWN)
+    return f"{more.replace(_UNKNOWN, '')}{remark}{last}"
 
 
 def _deleted(edits: Sequence[DeleteObject]) -> Iterable[str]:
@@ -170,12 +176,13 @@ def _lowered(edit: SetValue) -> str:
     return f"lower {edit.side}.{edit.resource} of {who} from {edit.from_} to {edit.to}"
 
 
+_UNKNOWN = " (kres does not know what it needs)"
 #: A value that nobody knows is an example, and says where it comes from.
 _EXAMPLES: Mapping[str, str] = {
     "": "{}",
     "request": "e.g. {} (its request)",
     "limit": "e.g. {} (its limit)",
-    "unknown": "e.g. {} (kres does not know what it needs)",
+    "unknown": f"e.g. {{}}{_UNKNOWN}",
 }
 _ROLES = {"container": "container", "init": "init container", "sidecar": "sidecar", "step": "step"}
 
@@ -324,12 +331,12 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
 
 
 def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
-    """Who owns the objects; they are named where not all of them have the same owner."""
-    if len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits):
-        yield next(iter(kept.values()))
-        return
+    """Who owns which of the objects; why one cannot be changed, with its name where that is not so of all."""
+    whole = len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits)
     for owner in dict.fromkeys(kept.values()):
-        yield f"{listed([str(ref) for ref in kept if kept[ref] == owner])}: {owner}"
+        names = listed([str(ref) for ref in kept if kept[ref] == owner])
+        named = owner.replace(" owns it", f" owns {names}", 1)
+        yield named if whole or named != owner else f"{names}: {owner}"
 
 
 def _kept(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:

@@ -56,7 +56,7 @@ def _image(state: RunState, namespace: str) -> str:
 
 def _killed(state: RunState, namespace: str) -> str:
     del namespace
-    return f"raise that memory limit, or make the program use less: {state.detail}"
+    return f"raise its memory limit, or make the program use less: {state.detail}"
 
 
 def _crash(state: RunState, namespace: str) -> str:
@@ -88,7 +88,7 @@ def _say(text: str) -> Callable[[RunState, str], str]:
 
 
 _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
-    "NoNode": _say("free or add a node that the scheduler's sentence lets in, or lower what the pod asks for"),
+    "NoNode": _say("make room on a node, add a node that meets what the scheduler says, or lower the pod's requests"),
     "SchedulingGate": _gate,
     "NoScheduler": _scheduler,
     "MissingVolumeClaim": _create,

@@ -18,7 +18,15 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Problem
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject, Unseen, Verdict, unread
+from kubectl_kres.reports.common.explanation import (
+    EvaluationOptions,
+    Explanation,
+    Subject,
+    Unseen,
+    Verdict,
+    not_computed,
+    unread,
+)
 from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome, word_of
@@ -331,7 +339,8 @@ def explain_pipeline(store: Store, subject: Subject, ask: EvaluationOptions) -> 
         remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     time = moment_of(ask.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
-    unseen = _unseen(store, subject)
+    gaps = dict.fromkeys(gap for ways in result.results.values() for way in ways for gap in way.gaps)
+    unseen = (*_unseen(store, subject), *map(not_computed, gaps))
     source = result.plan.pipeline.origin.source
     return PipelineExplanation(
         subject.ref,

@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.admission.quota.usage import claim_names
 from kubectl_kres.model.objects import decoded
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.objects import bounded_kinds
+from kubectl_kres.reports.common.system import AboutPod, reads_for
 from kubectl_kres.reports.pod.needs import storage_needs
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import (
@@ -46,7 +47,8 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
         wanted += workspace_needs(store, run)
     elif isinstance(run, Task):
         wanted += action_needs(run.spec, namespace)
-    return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace))))
+    made = isinstance(run, TaskRun) and bool(run.status.pod_name)
+    return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace, new=not made))))
 
 
 def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
@@ -60,12 +62,16 @@ def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     run = store.get("TaskRun", owner, namespace)
     if isinstance(run, TaskRun):
         yield from (structs.replace(need, required=False) for need in run_needs(store, run) if need.kind != "Pod")
-        yield from settling_needs(store, namespace)
+        yield from settling_needs(store, namespace, new=False)
 
 
-def settling_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
-    """What all runs of a namespace depend on besides its policies: its labels, and Tekton's configuration."""
+def settling_needs(store: Store, namespace: str, *, new: bool = True) -> Iterator[ReadRequest]:
+    """What all runs of a namespace depend on besides its policies: its labels, what else admits, and Tekton's
+    configuration. ``new``: there may be a pod to make.
+    """
     yield ReadRequest("Namespace", name=namespace, required=False)
+    beside = reads_for(store, AboutPod(namespace, None, new))
+    yield from (need for need in beside if not need.kind.endswith("WebhookConfiguration"))
     yield from configuration_needs(store)
 
 
@@ -103,10 +109,7 @@ def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRe
     namespace, claims = run.metadata.namespace, [claim.claim for claim in claims_of(run)]
     if not claims:
         return
-    quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
-    if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
-        item.type == "PersistentVolumeClaim" for entry in ranges for item in entry.spec.limits or ()
-    ):
+    if "PersistentVolumeClaim" in bounded_kinds(store, namespace):
         yield ReadRequest("PersistentVolumeClaim", namespace, required=False)
         owners = {
             owner.kind

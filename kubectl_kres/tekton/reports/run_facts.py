@@ -175,6 +175,9 @@ def run_likeness(store: Store, subject: Subject, ask: EvaluationOptions) -> Cach
     if pod and store.get("Pod", pod, ref.namespace) is not None:
         return None
     world = tekton_world(store, ref.namespace, ask)
+    if world.policies.reviewer is not None and not pod:
+        # Policies may go by its name.
+        return None
     waits = waiting_of(store, run, ask.now, world.config.timeout_minutes)
     since = (condition.last_transition_time if condition is not None else None) or ""
     tried = waits.next_try if waits is not None else ""

@@ -14,7 +14,7 @@ from kubectl_kres.provenance.journal import Assume, Derive, Journal, Problem, Se
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, MadePod, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, not_computed
 from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
@@ -205,6 +205,7 @@ def analysed(
         tuple(map(_listed, results)),
         made=_made(store, ref, ask, part, outcomes, live, RunCase(run, task, own, world)),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
+        unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )
 
 

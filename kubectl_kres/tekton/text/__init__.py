@@ -40,7 +40,7 @@ class TektonText(RenderSystem):
 
             yield from merged_lines(policy_explanation.tekton, width)
 
-    def refusal_texts(self, denied: Denied) -> Iterator[tuple[str, str]]:
+    def refusal_texts(self, denied: Denied, now: str) -> Iterator[tuple[str, str]]:
         if denied.tekton is None:
             return
         from kubectl_kres.tekton.text.taskrun import never_text, waiting_texts
@@ -48,7 +48,7 @@ class TektonText(RenderSystem):
         yield from (("never", never_text(too_much)) for too_much in denied.tekton.never)
         if denied.tekton.waiting is not None:
             fits = denied.verdict.allowed is True
-            yield from (("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=fits))
+            yield from (("waits", text) for text in waiting_texts(denied.tekton.waiting, now, fits=fits))
 
 
 SYSTEM = TektonText()

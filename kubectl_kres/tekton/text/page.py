@@ -24,7 +24,7 @@ def page(pipeline_explanation: PipelineExplanation, *, now: str, color: bool = F
 
 
 def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
-    yield from verdict_lines(pipeline_explanation, width)
+    yield from verdict_lines(pipeline_explanation, width, now)
     tasks = pipeline_explanation.tasks
     yield from task_lines(tasks[:_TASKS], width)
     if len(tasks) > _TASKS:
@@ -44,7 +44,7 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
     for assistant in pipeline_explanation.assistants:
         if assistant.refused:
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
-            yield from labelled("waits", text, width, tone="bad")
+            yield from labelled("", text, width, tone="bad")
     yield from _remarks(pipeline_explanation, now, width)
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
 

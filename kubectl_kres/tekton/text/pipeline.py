@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.text.labels import labelled
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, since, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import held_text, message_of, verdict_word
+from kubectl_kres.render.verdict.headline import cause, held_text, message_of, verdict_word
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import beside, said, short
@@ -21,7 +21,7 @@ from kubectl_kres.tekton.rules.pipeline.pipeline_run import RUNS
 from kubectl_kres.tekton.text.taskrun import time_text
 
 _NAME, _CELL = 30, 18
-_RACE = "; which task is first is a race"
+_RACE = "; which task is first is chance"
 _HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")
 
 
@@ -119,13 +119,36 @@ def pipeline_lines(pipeline_explanation: PipelineExplanation, *, steps: bool, wi
     )
 
 
-def verdict_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
-    """What Tekton says of the run, what to change, and what of its timeout is left."""
+def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
+    """What becomes of the run and why, what to change, what of its timeout is left, and what Tekton says.
+
+    ``now`` (RFC 3339): times are ages.
+    """
     tone, word, texts = _state_words(pipeline_explanation)
-    yield [(tone, word), ("", f": {texts}")]
-    yield from _state(pipeline_explanation, width)
+    message = message_of(pipeline_explanation.verdict)
+    because = _because(pipeline_explanation, now) if message else ""
+    first, *rest = wrapped(f"{word}: {because or texts}", width, rest="  ")
+    yield [(tone, word), ("", first.removeprefix(word))]
+    yield from toned("", rest)
+    yield from _state(pipeline_explanation, width, now)
+    if pipeline_explanation.remedies:
+        yield [("", "")]
     yield from remedy_lines(pipeline_explanation.remedies, "", width)
     yield from _goes_on(pipeline_explanation, width)
+    if message and message not in because:
+        yield from labelled("server", message, width, tone="quiet")
+
+
+def _because(pipeline_explanation: PipelineExplanation, now: str) -> str:
+    """The run, the first task that is refused, the cause in our words where they are known, and since when."""
+    verdict, state = pipeline_explanation.verdict, pipeline_explanation.run_state
+    message = message_of(verdict)
+    known = cause(verdict.findings)
+    task, colon, _ = message.partition(": ") if message.startswith("task ") else ("", "", "")
+    text = f"{task}{colon}{known}" if known else message
+    begun = state.since if state is not None and not pipeline_explanation.ended else ""
+    age = f" (since {since(begun, now) or begun})" if begun else ""
+    return f"{pipeline_explanation.subject.full}: {text}{age}{_held(pipeline_explanation)}"
 
 
 def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
@@ -143,13 +166,13 @@ def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterato
     yield from _goes_on(pipeline_explanation, width)
 
 
-def _state(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
     """That it waits or fails, why, and what to do next."""
     state = pipeline_explanation.run_state
     shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
     if state is None or not is_held_up(state) or not shown:
         return
-    yield from toned("bad", wrapped(f"{state.word}: {said(state)}", width, rest="  "))
+    yield from toned("bad", wrapped(f"{state.word}: {said(state, now)}", width, rest="  "))
     if state.next and not pipeline_explanation.remedies:
         yield from labelled("next", state.next, width)
 
@@ -187,7 +210,7 @@ def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
         yield from labelled("ended", text, width, tone="")
     if pipeline_explanation.seconds_left is not None:
         left = time_text(pipeline_explanation.seconds_left)
-        text = f"{pipeline_explanation.subject} {left}; that goes on while tasks wait for a quota"
+        text = f"{pipeline_explanation.subject} {left}; the time runs on while tasks wait for a quota"
         yield from labelled("time", text, width, tone="")
 
 
@@ -206,6 +229,7 @@ def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
     rows = [[clipped(cell, _NAME if at == 0 else _CELL) for at, cell in enumerate(_cells(task))] for task in tasks]
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS[:-1])]
     yield [("", "")]
+    yield [("quiet", "request / limit of the pod of each task")]
     yield [("quiet", "  ".join((*map(padded, _HEADS[:-1], widths), _HEADS[-1])))]
     for task, row in zip(tasks, rows, strict=True):
         tone, answer = _answer(task)
@@ -262,7 +286,7 @@ def too_much_texts(group: Sequence[AtOnce]) -> Iterator[str]:
     if pods:
         helped = any(pod.assistants for pod in pods)
         race = helped or any(len(pod.tasks) > 1 for pod in pods)
-        first = "; which pod is first, a task's or an affinity assistant's, is a race" if helped else _RACE * race
+        first = "; whether a task's pod or an affinity assistant's is first is chance" if helped else _RACE * race
         yield f"what does not fit waits, and Tekton retries every 60s{first}"
     if len(pods) < len(group):
         yield "a TaskRun too many is refused and retried without end; the PipelineRun says nothing of it"
@@ -300,7 +324,7 @@ def _by(at_once: AtOnce) -> str:
     if at_once.counted:
         parts.append(f"of which {at_once.counted} is in used already")
     if at_once.assistants:
-        parts.append(f"affinity assistants {at_once.assistants} beside")
+        parts.append(f"and {at_once.assistants} for affinity assistants")
     if at_once.at_least:
         parts.append("at least: a matrix depends on a result")
     return "; ".join(parts)

@@ -78,13 +78,13 @@ def _next(part: TektonPart, problem: Problem) -> str:
     if problem.reason == "ExceededResourceQuota":
         whose = f"that of PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun's"
         return (
-            f"Tekton retries every {problem.requeue_seconds}s without end; while it waits the TaskRun's timeout is "
-            f"paused, {whose} keeps running"
+            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile its timeout is paused, {whose} "
+            "runs on"
         )
     if not problem.final:
-        return f"tried again after {problem.requeue_seconds} s"
+        return f"Tekton tries again after {problem.requeue_seconds}s"
     if problem.stage == "create" and part.retries:
-        return f"tried again {part.retries} time{'s' * (part.retries > 1)} (retries), then the run has failed"
+        return f"Tekton tries again {part.retries} time{'s' * (part.retries > 1)} (retries), then the run has failed"
     if problem.status == "False":
         return "final; a change helps only a new run"
     return "nothing is tried again by itself"
@@ -104,7 +104,8 @@ def waiting_texts(waiting: Waiting, now: str = "", *, fits: bool) -> Iterator[st
 def never_text(too_much: TooMuch) -> str:
     """That a pod cannot fit, whoever else goes."""
     return (
-        f"it asks for {too_much.requested} of {too_much.resource}, quota {too_much.quota} has {too_much.hard} in total"
+        f"it asks for {too_much.requested} of {too_much.resource}, more than the {too_much.hard} that quota "
+        f"{too_much.quota} has in total"
     )
 
 
@@ -118,8 +119,8 @@ def time_text(seconds: int) -> str:
 def _duration(seconds: int) -> str:
     hours, rest = divmod(seconds, 3600)
     minutes, left = divmod(rest, 60)
-    parts = (f"{hours}h" * bool(hours), f"{minutes}m" * bool(hours or minutes), f"{left}s" * (not hours))
-    return "".join(parts)
+    parts = (f"{hours}h" * bool(hours), f"{minutes}m" * bool(minutes), f"{left}s" * bool(left and not hours))
+    return "".join(parts) or "0s"
 
 
 def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
@@ -136,7 +137,7 @@ def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
 
 def _division(part: TektonPart) -> str:
     lost = ", ".join(f"{name} {amount}" for name, amount in part.lost.items())
-    rest = f"; lost in the division: {lost}" if lost else ""
+    rest = f"; the division loses {lost}" if lost else ""
     if part.steps == 1:
         return f"task level: replaces what the step asks for{rest}"
     return f"task level: each of {part.steps} steps gets the request / {part.steps} and the limit in full{rest}"
@@ -147,7 +148,7 @@ def merged_lines(merged_limits: Sequence[MergedLimit], width: int) -> Iterator[L
     if not merged_limits:
         return
     yield [("", "")]
-    yield [("strong", "steps of Tekton get, of all LimitRanges together")]
+    yield [("strong", "what Tekton's steps get from all LimitRanges together")]
     heads = ("RESOURCE", "REQUEST OF ALL STEPS", "AT LEAST FOR EACH", "FROM")
     rows = [
         (

@@ -21,5 +21,5 @@ def not_copied(remedy: Remedy | None) -> str:
     """Return why Enter copies nothing of a remedy that has no command, and what does."""
     if remedy is None or not remedy.why:
         return "there is no command to copy"
-    undone = f"{_UNDONE}; " if "owns it" in remedy.why else ""
+    undone = f"{_UNDONE}; " if " owns " in remedy.why else ""
     return f"{remedy.why}; {undone}c copies the field and value"

@@ -40,7 +40,7 @@ class Prompt(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
-        Binding("tab", "complete", show=False, priority=True),
+        Binding("tab", "complete", show=False),
         Binding("up", "recall(-1)", show=False),
         Binding("down", "recall(1)", show=False),
     ]

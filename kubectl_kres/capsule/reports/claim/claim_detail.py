@@ -22,7 +22,7 @@ from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.resource_lists import listed
 
-_VANISHES = "the annotation is taken off again and nothing happens: only a claim in use can be released"
+_VANISHES = "only a claim in use can be released; Capsule takes the annotation off and does nothing else"
 
 #: Waiting claims whose remedies a list has, and claims of a pool up to which they are looked for.
 _FEW, _LARGE = 10, 300

@@ -114,9 +114,9 @@ def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: 
     if pool is not None and claim.metadata.namespace not in (pool.status.namespaces or ()):
         return ClaimStanding("lost", f"pool {pool.metadata.name} no longer serves its namespace", message)
     if pool is not None:
-        return ClaimStanding("released", "it was released, and is not queued again until its spec changes", message)
+        return ClaimStanding("released", "it holds nothing, and is not queued again until its spec changes", message)
     return ClaimStanding(
-        "released", "it was released, or its namespace left the pool; it holds nothing until its spec changes", message
+        "released", "it holds nothing until its spec changes; it was released, or its namespace left the pool", message
     )
 
 

@@ -359,7 +359,7 @@ def lack_of(asked: Quantity, room: Quantity | None) -> str:
 def _options(pool: ResourcePool) -> Iterator[str]:
     config = pool.spec.config
     if config.ordered_queue:
-        yield "orderedQueue: what a claim waits for is closed for all behind it"
+        yield "orderedQueue: a resource that a claim waits for is given to none behind it"
     if config.defaults_zero:
         yield "defaultsZero: each namespace starts with 0 of every resource"
     if config.delete_bound_resources:

@@ -62,7 +62,7 @@ def again(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
         "move",
         ref_of(key),
         command=command,
-        follows=f"in between it fails, as there is no pool {other}; its amounts and its age stay",
+        follows=f"between the two commands it fails, as there is no pool {other}; its amounts and age stay",
     )
 
 

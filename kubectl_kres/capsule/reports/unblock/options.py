@@ -29,7 +29,7 @@ from kubectl_kres.store.store import Origin
 
 #: Claims that are named where many wait.
 _POOLS_NAMED = 20
-_ANEW = "change its spec, or delete it and create it again"
+_ANEW = "change the claim's spec, or delete and recreate it"
 #: A name for no pool.
 _NONE = "none"
 
@@ -53,7 +53,7 @@ def elsewhere(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterato
         left = (*behind, *waiting_in(after))
         waits = tuple(map(ref_of, left[:_POOLS_NAMED]))
         if claim.spec.pool == name:
-            text = f"{_ANEW}: pool {name} has room for it, but re-evaluates a claim only when its spec changes"
+            text = f"{_ANEW}: pool {name} has room, but Capsule looks at it again only when its spec changes"
             deeds = (again(context.store.origin, key, name, no_pool(context)),)
             yield UnblockOption("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
             continue
@@ -153,8 +153,8 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
         if raised.holds(key):
             waits = tuple(map(ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
-                f"let pool {name} have {sentence(shown(missing))}, too; then {_ANEW}: that its pool changed does not "
-                "make it be looked at again"
+                f"add {sentence(shown(missing))} to hard of pool {name}; then {_ANEW}: Capsule looks at it again only "
+                "when its own spec changes"
             )
             deeds = (raising(context.store.origin, name, shown(missing)), *move)
             yield UnblockOption(

@@ -83,13 +83,14 @@ PER_CALL, PER_POLICY = 1_000_000, 10_000_000
 class EvaluationState:
     """What one evaluation knows. ``most``: the cost after which this program gives up; the server's is fixed."""
 
-    __slots__ = ("cost", "lookup", "most", "parts", "variables")
+    __slots__ = ("cost", "lookup", "most", "parts", "text", "variables")
 
     def __init__(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> None:
         self.lookup: Mapping[str, Any] = lookup
         self.variables: dict[str, Any] = {}
         self.cost, self.most = 0, most
         self.parts = _PARTS_FOLLOWED if most < PER_CALL else _PARTS
+        self.text = _TEXT
 
     def charge(self, amount: int) -> None:
         """Raises CostExceeded, or NotComputed where this program stops before the server would."""
@@ -113,10 +114,18 @@ class EvaluationState:
                 raise NotComputed("an expression that makes too large a value")
             waiting.extend(item for item in items if type(item) in CONTAINERS and item)
 
+    def count_text(self, made: Any) -> None:
+        """Count what a function made, if it is text: many may be held at a time. Raises NotComputed."""
+        if isinstance(made, str | bytes):
+            bound_text(len(made))
+            self.text -= len(made)
+            if self.text < 0:
+                raise NotComputed("an expression that makes too much text")
+
 
 CONTAINERS = frozenset({list, dict})
-#: Characters of one text; the server has no bound of its own.
-_MOST_TEXT = 10_000_000
+#: Characters of one text, and of all that one evaluation makes; the server has no bound of its own.
+_MOST_TEXT, _TEXT = 10_000_000, 20_000_000
 
 
 def bound_text(length: int) -> None:

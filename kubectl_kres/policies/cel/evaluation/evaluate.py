@@ -24,7 +24,6 @@ from kubectl_kres.policies.cel.base.values import (
     Step,
     TypeValue,
     UInt,
-    bound_text,
     equal,
     is_list,
     shown,
@@ -280,7 +279,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
                 _weighed(state, values)
                 result = call(*values)
                 state.charge(cost(values, result))
-                _bounded(result)
+                state.count_text(result)
                 return result
 
             return binary
@@ -290,6 +289,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
             _weighed(state, values)
             result = call(*values)
             state.charge(cost(values, result))
+            state.count_text(result)
             return result
 
         return loose
@@ -301,7 +301,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
             if len(overload.params) == len(values) and all(map(_fits, overload.params, values)):
                 result = overload.call(*values)
                 state.charge(overload.cost(values, result))
-                _bounded(result)
+                state.count_text(result)
                 return result
         raise EvalError(f"{_NO_OVERLOAD}: {name}({', '.join(type_name(value) for value in values)})")
 
@@ -312,11 +312,6 @@ def _weighed(state: EvaluationState, values: tuple[Any, ...]) -> None:
     for value in values:
         if type(value) in CONTAINERS:
             state.weigh(value)
-
-
-def _bounded(result: Any) -> None:
-    if isinstance(result, str | bytes):
-        bound_text(len(result))
 
 
 def _fits(kind: Type, value: Any) -> bool:

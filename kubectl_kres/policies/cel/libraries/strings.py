@@ -70,8 +70,8 @@ def _last_index_of(text: str, part: str, offset: int | None = None) -> int:
 
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
-    found = text.count(old) if count < 0 else min(count, text.count(old))
-    bound_text(len(text) + found * (len(new) - len(old)))
+    times = text.count(old) if count < 0 else min(count, text.count(old))
+    bound_text(len(text) + times * (len(new) - len(old)))
     return text.replace(old, new, count if count >= 0 else -1)
 
 

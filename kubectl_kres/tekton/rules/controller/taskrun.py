@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, forbidden_object
 from kubectl_kres.admission.request.create import create
-from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
+from kubectl_kres.admission.request.pod_objects import made_pod
 from kubectl_kres.model.objects import Metadata, Namespace
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules.pod_security import levels
@@ -228,13 +229,15 @@ class RunResult(Struct, frozen=True):
     """One way in which a run can go.
 
     built: the pod that Tekton submits; None if it does not come to that. outcome: the API server's answer to it.
-    problem: why there is no pod; None if there is. journal: of Tekton's steps, then of the API server's.
+    problem: why there is no pod; None if there is. journal: of Tekton's steps, then of the API server's. gaps: what
+    policies would say that was not computed.
     """
 
     built: Built | None = None
     outcome: Outcome | None = None
     problem: Problem | None = None
     journal: Journal = ()
+    gaps: tuple[str, ...] = ()
 
     @property
     def submitted(self) -> Pod | None:
@@ -403,14 +406,19 @@ def _results(
             continue
         name, minor = answer.pod.metadata.name, world.server.version[1]
         insecure = refusal(secured, name, world.namespace, minor) if secured is not None else None
+        review = ObjectReview({}) if counted else made_pod(answer.pod, world.policies, world.server)
         for outcome in _tried(run, answer, world, journal=journal, counted=counted):
             text = outcome
+            for denial in review.refusals[:1] if passed_limits(outcome) else ():
+                text = Outcome(
+                    False, denial.code, denial, outcome.warnings, journal=outcome.journal, draft=outcome.draft
+                )
             if insecure is not None and passed_limits(outcome):
                 text = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
             problem = None
             if text.refusal is not None:
                 problem = creation.refused(run, text.code, text.reason, text.message)
-            yield RunResult(answer, text, problem, (*assumed, *answer.journal, *text.journal))
+            yield RunResult(answer, text, problem, (*assumed, *answer.journal, *text.journal), review.gaps)
 
 
 def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool) -> Iterator[Outcome]:

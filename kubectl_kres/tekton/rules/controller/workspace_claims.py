@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, S
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+from kubectl_kres.admission.request.volume_claims import admit_claim, classed, made_claim, with_review
 from kubectl_kres.admission.structure.volume_structure import claim_errors
 from kubectl_kres.model.objects import Metadata, decoded
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -144,8 +144,9 @@ def _admitted(claims: Sequence[WorkspaceClaim], policies: Policies, server: Serv
             continue
         try:
             own = msgspec.structs.replace(policies, quotas=quotas)
-            outcomes = admit_claim(claim.claim, own, server, faults=(*claim_errors(claim.spec, server),))
-            costs = tuple(charges(claim_request(classed(claim.claim, policies), server), quotas))
+            made, review = made_claim(claim.claim, own, server)
+            outcomes = with_review(admit_claim(made, own, server, faults=(*claim_errors(claim.spec, server),)), review)
+            costs = tuple(charges(claim_request(classed(made, policies), server), quotas))
         except Unparsable as error:
             refusal = unparsable("PersistentVolumeClaim", "v1", error.error.message, error.path, error.error.text)
             yield ClaimAnswer(claim, (Outcome(False, refusal.code, refusal),), ())

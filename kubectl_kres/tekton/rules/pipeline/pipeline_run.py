@@ -19,6 +19,7 @@ from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.admission.request.pod_objects import made_pod
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
@@ -213,7 +214,13 @@ def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: 
         priority_class_name=(template.priority_class_name or "") if template is not None else "",
     )
     pod = Pod(Metadata(f"{name}-0", meta.namespace, labels=labels, owner_references=(owner,)), spec)
-    outcomes = admit(pod, world.policies, world.server)
+    review = made_pod(pod, world.policies, world.server)
+    outcomes = tuple(
+        structs.replace(outcome, allowed=False, code=review.refusals[0].code, refusal=review.refusals[0], object=None)
+        if review.refusals and passed_limits(outcome)
+        else outcome
+        for outcome in admit(pod, world.policies, world.server)
+    )
     secured = assistant_pod(template, world.config.flags)
     insecure = refusal(secured, f"{name}-0", world.namespace, world.server.version[1])
     if insecure is not None:
