@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kubectl_kres.capsule.reports.rule_remedies import RULE_REMEDIES
+from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING, REMEDIES
@@ -21,3 +23,7 @@ def test_no_rule_is_told_twice_or_unknown():
     assert (set(BY_HAND) | REFUSE_NOTHING) & WITH_REMEDY == set()
     assert set(BY_HAND) & REFUSE_NOTHING == set()
     assert {*BY_HAND, *REFUSE_NOTHING} <= set(RULES)
+
+
+def test_sentences_that_are_loaded_late_exist():
+    assert {rule for system in systems() for rule in system.sentences} == {*RULE_REMEDIES, *POLICING_REMEDIES}
