@@ -5,7 +5,7 @@ What is alike about TaskRuns that were made of one Task and fare alike: their ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -52,10 +52,10 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
             yield Fact(condition.reason or condition.type, text, source, condition.last_transition_time or "")
 
 
-def failures(run: TaskRun) -> Iterator[TimelineEvent]:
-    """Of a run those that ended a try, and that it waits for a quota."""
+def failures(run: TaskRun, facts: Iterable[Fact]) -> Iterator[TimelineEvent]:
+    """Of the facts of a run those that ended a try, and that it waits for a quota."""
     waiting = waits(run)
-    for fact in run_facts(run):
+    for fact in facts:
         if waiting is not None and fact.reason == waiting.reason:
             yield TimelineEvent(fact, "warn")
         elif fact.reason not in _UNDER_WAY:

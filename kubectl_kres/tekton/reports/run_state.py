@@ -30,12 +30,12 @@ _ENDED_BY_KILL = re.compile(r'"(?:step-)?([^"]+)" exited with code \d+(?:: | \()
 
 def describe_run(store: Store, run: TaskRun | PipelineRun, now: str) -> ObjectDescription:
     """Return what a run says of itself; of a PipelineRun how it fares alone. ``now``: as for ``run_state``."""
-    state = run_state(store, run, now)
+    state, ended = run_state(store, run, now), has_ended(run)
     if isinstance(run, PipelineRun):
-        return ObjectDescription(state, ended=has_ended(run))
-    return ObjectDescription(
-        state, tuple(run_facts(run)), tuple(failures(run)), waits=waits(run) is not None, ended=has_ended(run)
-    )
+        return ObjectDescription(state, ended=ended)
+    facts = tuple(run_facts(run))
+    events = tuple(failures(run, facts)) if facts else ()
+    return ObjectDescription(state, facts, events, waits=waits(run) is not None, ended=ended)
 
 
 def run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
